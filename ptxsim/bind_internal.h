@@ -13,6 +13,9 @@ namespace hlokit::ptx {
 // `flag` where `on`, else no flag.
 inline uint32_t When(bool on, uint32_t flag) { return on ? flag : 0; }
 
+// barrier.cluster, and isspacep.shared::cta.
+void BindClusterBarrier(Binder& b);
+void BindIsOwnShared(Binder& b);
 // bar.warp.sync.
 void BindWarpBarrier(Binder& b);
 // Integer and half-precision forms of arithmetic.

@@ -120,6 +120,8 @@ void Binder::Unsupported() {
   Error(instruction_.place, absl::StrCat("instruction `", name, "` is not supported"));
 }
 
+void Binder::OrderMatters() { decoder_.program().program().order_matters = true; }
+
 uint32_t Binder::Constant(uint64_t bits, int bytes, uint64_t high) {
   if (bytes > 0 && bytes < 8) bits &= (uint64_t{1} << 8 * bytes) - 1;
   return decoder_.Constant(bits, high, bytes);
@@ -163,6 +165,10 @@ uint32_t Binder::SourceName(const Operand& operand, Type type) {
   if (failed_) return 0;
   if ((slot.bytes == 0) != (bytes == 0)) {
     Error(operand.place, bytes == 0 ? "expected a predicate" : "a predicate does not fit here");
+    return 0;
+  }
+  if (operand.negated && bytes != 0) {
+    Error(operand.place, "only vmad takes negated operands");
     return 0;
   }
   if (operand.negated) {

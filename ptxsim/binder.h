@@ -39,6 +39,8 @@ class Binder {
   // The column that takes a result of `type`. A wider register gets it extended afterwards.
   uint32_t Result(const Operand& operand, Type type);
   uint32_t Result(int i, Type type) { return Result(operand(i), type); }
+  // A column of 64-bit lanes with the values of one of 32.
+  uint32_t Widened(uint32_t column) { return Convert(column, 4, 8, false); }
   // A register as it is; kNoSlot for `_`.
   Slot ResultSlot(const Operand& operand);
   uint32_t Temporary(int bytes);
@@ -70,6 +72,8 @@ class Binder {
   // The predicate column of the condition code (.cc) of this function.
   uint32_t CarryColumn();
   Code& code();
+  // The order in which blocks run shows in results: the launch runs on one thread of the host.
+  void OrderMatters();
 
  private:
   struct Pending {

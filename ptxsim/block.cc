@@ -35,12 +35,14 @@ std::string LaunchState::Output() const {
   return all;
 }
 
-Block::Block(LaunchState& launch, int64_t index) : launch_(launch), index_(index) {
+Block::Block(LaunchState& launch, Cluster& cluster, int64_t index, int rank)
+    : launch_(launch), cluster_(cluster), index_(index), rank_(rank) {
   const LaunchOptions& o = *launch.options;
   id_[0] = static_cast<uint32_t>(index % o.grid[0]);
   id_[1] = static_cast<uint32_t>(index / o.grid[0] % o.grid[1]);
   id_[2] = static_cast<uint32_t>(index / o.grid[0] / o.grid[1]);
   thread_count_ = static_cast<int>(o.block[0] * o.block[1] * o.block[2]);
+  cluster_arrivals_.resize(static_cast<size_t>(thread_count_));
   shared_.resize(static_cast<size_t>(launch.program->shared_bytes + o.dynamic_shared));
   for (int first = 0; first < thread_count_; first += kLanes) {
     warps_.push_back(std::make_unique<Warp>(*this, first / kLanes));
@@ -77,7 +79,12 @@ std::byte* Block::Resolve(Space space, uint64_t address, int64_t size, int threa
     case Space::kShared:
       // Generic addresses and those with a block's rank name the same bytes.
       if (address >= kSharedWindow && address < kLocalWindow) address -= kSharedWindow;
-      if (address >> 24 == 1) address &= (1 << 24) - 1;
+      if (const uint64_t rank = address >> kSharedRankShift; rank != 0) {
+        Block* other = cluster_.block(rank - 1);
+        address &= (1 << kSharedRankShift) - 1;
+        return other == nullptr ? nullptr
+                                : within(other->shared_.data(), other->shared_bytes(), address);
+      }
       return within(shared_.data(), shared_bytes(), address);
     case Space::kLocal:
       if (address >= kLocalWindow && address < kParamWindow) address -= kLocalWindow;
@@ -124,13 +131,12 @@ void Block::Arrive(int number, int count, int threads) {
 }
 
 void Block::ThreadsEnded() {
-  for (int i = 0; i <= kClusterBarrier; ++i)
+  for (int i = 0; i < kClusterBarrier; ++i)
     if (barriers_[i].arrived > 0 && barriers_[i].expected == 0) OpenBarrierIfFull(i);
+  cluster_.OpenIfFull();
 }
 
-// Gives each warp a turn. True once all have ended or the launch stopped; where no warp can run,
-// the deadlock is reported.
-bool Block::Run(int64_t budget) {
+Block::Progress Block::Run(int64_t budget) {
   bool ran = false, all_done = true;
   for (const auto& warp : warps_) {
     if (warp->done()) continue;
@@ -138,12 +144,64 @@ bool Block::Run(int64_t budget) {
     ran |= warp->Run(budget);
     launch_.steps.fetch_add(warp->steps - before, std::memory_order_relaxed);
     launch_.thread_steps.fetch_add(warp->thread_steps - threads_before, std::memory_order_relaxed);
-    if (launch_.stopped) return true;
+    if (launch_.stopped) return Progress::kDone;
     all_done &= warp->done();
   }
-  if (all_done) return true;
-  if (!ran) ReportDeadlock();
-  return launch_.stopped;
+  if (all_done) return Progress::kDone;
+  return ran ? Progress::kRan : Progress::kStuck;
+}
+
+Cluster::Cluster(LaunchState& launch, int64_t index) : launch_(launch) {
+  const LaunchOptions& o = *launch.options;
+  const int64_t along[2] = {o.grid[0] / o.cluster[0], o.grid[1] / o.cluster[1]};
+  const int64_t at[3] = {index % along[0], index / along[0] % along[1],
+                         index / along[0] / along[1]};
+  for (uint32_t z = 0; z < o.cluster[2]; ++z)
+    for (uint32_t y = 0; y < o.cluster[1]; ++y)
+      for (uint32_t x = 0; x < o.cluster[0]; ++x) {
+        const int64_t block = (at[0] * o.cluster[0] + x) +
+                              o.grid[0] * ((at[1] * o.cluster[1] + y) +
+                                           int64_t{o.grid[1]} * (at[2] * o.cluster[2] + z));
+        blocks_.push_back(std::make_unique<Block>(launch, *this, block, size()));
+      }
+  done_.resize(blocks_.size());
+}
+
+bool Cluster::Run(int64_t budget) {
+  bool all_done = true, ran = false;
+  Block* stuck = nullptr;
+  for (size_t i = 0; i < blocks_.size(); ++i) {
+    if (done_[i]) continue;
+    const Block::Progress progress = blocks_[i]->Run(budget);
+    if (launch_.stopped) return true;
+    done_[i] = progress == Block::Progress::kDone;
+    all_done &= done_[i];
+    ran |= progress != Block::Progress::kStuck;
+    if (progress == Block::Progress::kStuck && stuck == nullptr) stuck = blocks_[i].get();
+  }
+  if (!all_done && !ran) stuck->ReportDeadlock();
+  return all_done || launch_.stopped;
+}
+
+int Cluster::live_threads() const {
+  int threads = 0;
+  for (const auto& block : blocks_) threads += block->live_threads();
+  return threads;
+}
+
+void Cluster::Arrive(int threads) {
+  arrived_ += threads;
+  OpenIfFull();
+}
+
+void Cluster::OpenIfFull() {
+  if (arrived_ == 0 || arrived_ < live_threads()) return;
+  arrived_ = 0;
+  ++openings_;
+  for (const auto& block : blocks_) {
+    if (launch_.barrier_opens) launch_.barrier_opens(*block, Block::kClusterBarrier);
+    for (const auto& warp : block->warps()) warp->Release(Block::kClusterBarrier);
+  }
 }
 
 namespace {
@@ -180,13 +238,17 @@ void Block::ReportDeadlock() {
       const LaneMask lanes = warp->WaitingLanes(number, instruction);
       if (lanes == 0) continue;
       const Barrier& barrier = barriers_[number];
+      const bool of_cluster = number == kClusterBarrier;
       Op op;
       op.instruction = instruction;
       warp->SelectWaiting(number);
       Fault(*warp, op, std::countr_zero(lanes),
-            absl::StrCat("barrier ", number, " never opens: ", barrier.arrived,
+            absl::StrCat(of_cluster ? "the cluster's barrier" : absl::StrCat("barrier ", number),
+                         " never opens: ", of_cluster ? cluster_.arrived() : barrier.arrived,
                          " threads wait at it, it waits for ",
-                         barrier.expected == 0 ? live_threads() : barrier.expected,
+                         of_cluster              ? cluster_.live_threads()
+                         : barrier.expected == 0 ? live_threads()
+                                                 : barrier.expected,
                          ", and no other thread can run"));
       return;
     }

@@ -161,12 +161,22 @@ struct LaunchState {
   std::map<int64_t, std::string> output_;
 };
 
+class Cluster;
+
 class Block {
  public:
-  Block(LaunchState& launch, int64_t index);
+  // `rank`: of the block in its cluster.
+  Block(LaunchState& launch, Cluster& cluster, int64_t index, int rank);
 
-  // Runs about `budget` ops of each warp; true when all threads ended or the launch stopped.
-  bool Run(int64_t budget);
+  enum class Progress { kDone, kRan, kStuck };
+  // Runs about `budget` ops of each warp. kDone: all threads ended or the launch stopped; kStuck:
+  // no thread could run.
+  Progress Run(int64_t budget);
+  // Ends the launch: all threads wait for a barrier that the others will not reach.
+  void ReportDeadlock();
+
+  Cluster& cluster() { return cluster_; }
+  int rank() const { return rank_; }
 
   LaunchState& launch() { return launch_; }
   RaceDetector* races() { return launch_.races.get(); }
@@ -199,6 +209,8 @@ class Block {
   Barrier& barrier(int number) { return barriers_[number]; }
   void OpenBarrierIfFull(int number);
   void ThreadsEnded();
+  // barrier.cluster: how often a thread arrived; it waits until the barrier opened as often.
+  int64_t& cluster_arrivals(int thread) { return cluster_arrivals_[static_cast<size_t>(thread)]; }
   int live_threads() const;
   const std::vector<std::unique_ptr<Warp>>& warps() const { return warps_; }
 
@@ -207,10 +219,11 @@ class Block {
   void Print(const std::string& text) { launch_.Print(index_, text); }
 
  private:
-  void ReportDeadlock();
-
   LaunchState& launch_;
+  Cluster& cluster_;
   int64_t index_;
+  int rank_;
+  std::vector<int64_t> cluster_arrivals_;
   uint32_t id_[3];
   int thread_count_;
   std::vector<std::byte> shared_;
@@ -220,6 +233,34 @@ class Block {
   int64_t frees_ = 0;           // Memory::frees() then
   Barrier barriers_[kClusterBarrier + 1];
   std::vector<std::unique_ptr<Warp>> warps_;
+};
+
+// Blocks that run together and may use each other's shared memory: one, where the kernel asks for
+// no clusters.
+class Cluster {
+ public:
+  // Cluster `index` of the grid, counted along x, y, z.
+  Cluster(LaunchState& launch, int64_t index);
+
+  // Gives each block a turn; true when all have ended or the launch stopped.
+  bool Run(int64_t budget);
+  int size() const { return static_cast<int>(blocks_.size()); }
+  // Null where the cluster has no such block.
+  Block* block(uint64_t rank) { return rank < blocks_.size() ? blocks_[rank].get() : nullptr; }
+
+  // barrier.cluster: `threads` arrive.
+  void Arrive(int threads);
+  void OpenIfFull();
+  int64_t openings() const { return openings_; }
+  int arrived() const { return arrived_; }
+  int live_threads() const;
+
+ private:
+  LaunchState& launch_;
+  std::vector<std::unique_ptr<Block>> blocks_;
+  std::vector<bool> done_;
+  int arrived_ = 0;
+  int64_t openings_ = 0;
 };
 
 }  // namespace hlokit::ptx

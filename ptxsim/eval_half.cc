@@ -24,12 +24,14 @@ enum HalfFlags : uint32_t {
 struct F16 {
   static constexpr uint16_t kNan = 0x7fff;
   static constexpr uint16_t kExponent = 0x7c00;
+  static constexpr uint16_t kOutOfBounds = 0x7eff;
   static float Read(uint16_t bits) { return F16Value(bits); }
   static uint16_t Write(double x) { return RoundToF16(x); }
 };
 struct BF16 {
   static constexpr uint16_t kNan = 0x7fff;
   static constexpr uint16_t kExponent = 0x7f80;
+  static constexpr uint16_t kOutOfBounds = 0x7fdf;
   static float Read(uint16_t bits) { return BF16Value(bits); }
   static uint16_t Write(double x) { return RoundToBF16(x); }
 };
@@ -81,6 +83,20 @@ void Compute(const Op& op, std::byte* frame, void* result) {
     d[i] = Leave<H>(F::Do(H::Read(Flush<H>(a[i], flags)), H::Read(Flush<H>(b[i], flags)),
                           H::Read(Flush<H>(c[i], flags))),
                     flags);
+}
+
+// fma.oob: +0 where a or b is the NaN that tensor copies put in the place of what lies outside.
+template <typename H>
+void FmaOutOfBounds(const Op& op, std::byte* frame, void* result) {
+  const uint16_t* a = In<uint16_t>(frame, op.a);
+  const uint16_t* b = In<uint16_t>(frame, op.b);
+  const uint16_t* c = In<uint16_t>(frame, op.c);
+  uint16_t* d = static_cast<uint16_t*>(result);
+  const int count = op.result_bytes == 4 ? 2 * kLanes : kLanes;
+  for (int i = 0; i < count; ++i) {
+    const bool outside = a[i] == H::kOutOfBounds || b[i] == H::kOutOfBounds;
+    d[i] = outside ? 0 : Leave<H>(FmaH::Do(H::Read(a[i]), H::Read(b[i]), H::Read(c[i])), op.flags);
+  }
 }
 
 // The number where one operand is NaN, or NaN with .NaN; -0 is below +0. With .xorsign the result
@@ -158,7 +174,9 @@ void BindHalfAdd(Binder& b) { BindHalf<AddH, 2>(b); }
 void BindHalfSub(Binder& b) { BindHalf<SubH, 2>(b); }
 void BindHalfMul(Binder& b) { BindHalf<MulH, 2>(b); }
 void BindHalfFma(Binder& b) {
-  if (b.Has("oob")) return b.Unsupported();
+  if (b.Has("oob"))
+    return BindHalf(b, IsBrain(b.type()) ? Eval(&FmaOutOfBounds<BF16>) : Eval(&FmaOutOfBounds<F16>),
+                    3, FlagsOf(b));
   BindHalf<FmaH, 3>(b);
 }
 void BindHalfEx2(Binder& b) { BindHalf<Ex2H, 1>(b); }

@@ -152,6 +152,14 @@ struct Mad24High {
   static T Do(T a, T b, T c) { return Add<T>::Do(T(Product24(a, b) >> 16), c); }
 };
 
+// mad24.hi.sat.s32: the sum clamped to 32 bits.
+struct Mad24HighSaturated {
+  static int32_t Do(int32_t a, int32_t b, int32_t c) {
+    const int64_t sum = int64_t{int32_t(Product24(a, b) >> 16)} + c;
+    return int32_t(std::clamp<int64_t>(sum, INT32_MIN, INT32_MAX));
+  }
+};
+
 // Byte i of x as a lane of type T.
 template <typename T>
 int32_t Byte(uint32_t x, int i) {
@@ -390,7 +398,11 @@ void BindMul24(Binder& b) {
 void BindMad24(Binder& b) {
   const bool high = b.Has("hi");
   const Type t = b.type();
-  if (b.Has("sat")) return b.Unsupported();
+  if (b.Has("sat"))
+    return high && t == Type::kS32
+               ? b.Map(&Ternary<Mad24HighSaturated, int32_t, int32_t, int32_t, int32_t>, t,
+                       {t, t, t})
+               : b.Unsupported();
   if (t == Type::kS32)
     return b.Map(high ? Eval(&Ternary<Mad24High<int32_t>, int32_t, int32_t, int32_t, int32_t>)
                       : Eval(&Ternary<Mad24Low<int32_t>, int32_t, int32_t, int32_t, int32_t>),

@@ -1,11 +1,11 @@
-// cp.async, cp.async.bulk and mbarrier: ISA, "Asynchronous copy" and "mbarrier". Copies are made at
-// once: what waits for them finds them done.
+// cp.async and mbarrier: ISA, "Asynchronous copy" and "mbarrier". Copies are made at once: what
+// waits for them finds them done. Bulk copies are exec_bulk.cc's, tensors exec_tensor.cc's.
 #include <algorithm>
 #include <bit>
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
-#include "ptxsim/bind_internal.h"
+#include "ptxsim/async_internal.h"
 #include "ptxsim/block.h"
 #include "ptxsim/lanes.h"
 #include "ptxsim/races.h"
@@ -13,26 +13,9 @@
 namespace hlokit::ptx {
 namespace {
 
-// An mbarrier's word: arrivals expected a phase, those still pending, bytes still on their way, and
-// the phase's parity. The ISA leaves the form open.
-struct Mbarrier {
-  uint64_t expected : 20;
-  uint64_t pending : 20;
-  int64_t bytes : 23;
-  uint64_t phase : 1;
-
-  void CompleteIfDone() {
-    if (pending != 0 || bytes != 0) return;
-    phase ^= 1;
-    pending = expected;
-  }
-};
-static_assert(sizeof(Mbarrier) == 8);
-
 Mbarrier* MbarrierAt(const Op& op, Warp& warp, int lane, uint32_t column, int64_t offset) {
   const uint64_t address = In<uint64_t>(warp.frame(), column)[lane] + static_cast<uint64_t>(offset);
-  return reinterpret_cast<Mbarrier*>(
-      LaneMemory(op, warp, lane, address, 8, op.space, "access of an mbarrier"));
+  return hlokit::ptx::MbarrierAt(op, warp, lane, address, op.space);
 }
 
 RaceDetector::SyncKey KeyAt(const Op& op, Warp& warp, int lane, uint32_t column, int64_t offset) {
@@ -173,72 +156,16 @@ void CopyArrive(const Op& op, Warp& warp, LaneMask mask) {
   }
 }
 
-// cp.async.bulk [to], [from], size {, [mbarrier]}. op.mode 0: into shared memory, 1: out of it.
-void CopyBulk(const Op& op, Warp& warp, LaneMask mask) {
-  std::byte* frame = warp.frame();
-  Block& block = warp.block();
-  for (int lane = 0; lane < kLanes; ++lane) {
-    if (!(mask >> lane & 1)) continue;
-    const auto size = static_cast<int64_t>(In<uint32_t>(frame, op.c)[lane]);
-    const uint64_t to = In<uint64_t>(frame, op.a)[lane] + static_cast<uint64_t>(op.offset);
-    const uint64_t from = In<uint64_t>(frame, op.b)[lane] + op.target;
-    if ((to | from | static_cast<uint64_t>(size)) % 16 != 0)
-      return block.Fault(warp, op, lane,
-                         "a bulk copy whose addresses or size are not multiples of 16");
-    std::byte* target = block.Resolve(op.mode == 0 ? Space::kShared : Space::kGlobal, to, size, 0);
-    const std::byte* source =
-        block.Resolve(op.mode == 0 ? Space::kGlobal : Space::kShared, from, size, 0);
-    if (target == nullptr || source == nullptr)
-      return block.Fault(warp, op, lane,
-                         absl::StrCat("out-of-bounds bulk copy of ", size, " bytes from 0x",
-                                      absl::Hex(from), " to 0x", absl::Hex(to)));
-    std::memcpy(target, source, static_cast<size_t>(size));
-    if (op.mode != 0) {
-      block.launch().memory->MarkWritten(to, size);
-      continue;
-    }
-    Mbarrier* barrier = MbarrierAt(op, warp, lane, op.e, op.list);
-    if (barrier == nullptr) return;
-    if (RaceDetector* const races = block.races()) {
-      races->Access(op, warp, lane, Space::kShared, to, size, AccessKind::kAsyncStore, true);
-      races->AsyncArrive(KeyAt(op, warp, lane, op.e, op.list), warp, LaneMask{1} << lane);
-    }
-    barrier->bytes -= size;
-    barrier->CompleteIfDone();
-  }
-}
-
-void BindCopyBulk(Binder& b) {
-  if (b.Has("commit_group") || b.Has("wait_group") || b.Has("prefetch")) return BindNothing(b);
-  const bool into_shared = b.Has("mbarrier::complete_tx::bytes");
-  if (b.size() < 3 || b.Has("multicast::cluster") || b.Has("cp_mask") ||
-      (into_shared && !b.Has("global")) || (!into_shared && !b.Has("bulk_group")))
-    return b.Unsupported();
-  Op op = b.MakeExec(&CopyBulk);
-  op.mode = into_shared ? 0 : 1;
-  op.space = into_shared ? Space::kShared : Space::kGlobal;
-  b.Address(b.operand(0), op);
-  Op from;
-  from.space = into_shared ? Space::kGlobal : Space::kShared;
-  b.Address(b.operand(1), from);
-  op.b = from.a;
-  op.target = static_cast<uint32_t>(from.offset);
-  op.c = b.Source(2, Type::kU32);
-  if (into_shared) {
-    if (b.size() < 4) return b.Unsupported();
-    Op barrier;
-    barrier.space = Space::kShared;
-    b.Address(b.operand(3), barrier);
-    op.e = barrier.a;
-    op.list = static_cast<uint32_t>(barrier.offset);
-  }
-  if (!b.failed()) b.Emit(op);
-}
-
 }  // namespace
 
+Mbarrier* MbarrierAt(const Op& op, Warp& warp, int lane, uint64_t address, Space space) {
+  return reinterpret_cast<Mbarrier*>(
+      LaneMemory(op, warp, lane, address, 8, space, "access of an mbarrier"));
+}
+
 void BindCp(Binder& b) {
-  if (!b.Has("async") || b.Has("tensor") || b.instruction().Has("reduce")) return b.Unsupported();
+  if (!b.Has("async")) return b.Unsupported();
+  if (b.Has("tensor")) return BindCopyTensor(b);
   if (b.Has("bulk")) return BindCopyBulk(b);
   if (b.Has("commit_group")) {
     b.Emit(b.MakeExec(&CommitGroup));

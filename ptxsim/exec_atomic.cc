@@ -5,7 +5,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "ptxsim/bind_internal.h"
+#include "ptxsim/async_internal.h"
 #include "ptxsim/block.h"
 #include "ptxsim/decoder_internal.h"
 #include "ptxsim/lanes.h"
@@ -154,68 +154,100 @@ void Atomic(const Op& op, Warp& warp, LaneMask mask) {
   }
 }
 
-template <template <typename> class F>
-Exec IntegerAtomic(Type type) {
+// For AtomicOf: execution on lanes, and the operation alone.
+struct OnLanes {
+  using Result = Exec;
+  template <typename F, typename T>
+  static Exec Of() {
+    return &Atomic<F, T>;
+  }
+};
+struct Alone {
+  using Result = Combine;
+  template <typename F, typename T>
+  static Combine Of() {
+    return [](std::byte* at, const std::byte* operand) {
+      T b;
+      std::memcpy(&b, operand, sizeof(T));
+      Modify<F, T>(at, b, b, /*is_shared=*/true);
+    };
+  }
+};
+
+// The three below choose an operation F on a type T and give Pick::Of<F, T>: what executes the
+// instruction on lanes, or what combines two elements of memory.
+template <typename Pick, template <typename> class F>
+typename Pick::Result IntegerAtomic(Type type) {
   switch (type) {
     case Type::kU32:
     case Type::kB32:
-      return &Atomic<F<uint32_t>, uint32_t>;
+      return Pick::template Of<F<uint32_t>, uint32_t>();
     case Type::kS32:
-      return &Atomic<F<int32_t>, int32_t>;
+      return Pick::template Of<F<int32_t>, int32_t>();
     case Type::kU64:
     case Type::kB64:
-      return &Atomic<F<uint64_t>, uint64_t>;
+      return Pick::template Of<F<uint64_t>, uint64_t>();
     case Type::kS64:
-      return &Atomic<F<int64_t>, int64_t>;
+      return Pick::template Of<F<int64_t>, int64_t>();
     default:
       return nullptr;
   }
 }
-template <HalfKind kKind>
-Exec HalfAtomic(Type type) {
+template <typename Pick, HalfKind kKind>
+typename Pick::Result HalfAtomic(Type type) {
   switch (type) {
     case Type::kF16:
-      return &Atomic<HalfA<false, kKind>, uint16_t>;
+      return Pick::template Of<HalfA<false, kKind>, uint16_t>();
     case Type::kBF16:
-      return &Atomic<HalfA<true, kKind>, uint16_t>;
+      return Pick::template Of<HalfA<true, kKind>, uint16_t>();
     case Type::kF16x2:
-      return &Atomic<HalfPairA<false, kKind>, uint32_t>;
+      return Pick::template Of<HalfPairA<false, kKind>, uint32_t>();
     case Type::kBF16x2:
-      return &Atomic<HalfPairA<true, kKind>, uint32_t>;
+      return Pick::template Of<HalfPairA<true, kKind>, uint32_t>();
     default:
       return nullptr;
   }
 }
 
-Exec AtomicOf(const Binder& b, Type type) {
-  if (b.Has("add")) {
-    if (type == Type::kF64) return &Atomic<FloatAdd<uint64_t>, uint64_t>;
+template <typename Pick>
+typename Pick::Result AtomicOf(absl::string_view name, bool in_shared, Type type) {
+  if (name == "add") {
+    if (type == Type::kF64) return Pick::template Of<FloatAdd<uint64_t>, uint64_t>();
     if (type == Type::kF32)
-      return b.space() == Space::kShared ? Exec(&Atomic<FloatAdd<uint32_t>, uint32_t>)
-                                         : Exec(&Atomic<FlushedAdd, uint32_t>);
-    if (IsFloat(type)) return HalfAtomic<kHalfAdd>(type);
-    return IntegerAtomic<AddA>(type);
+      return in_shared ? Pick::template Of<FloatAdd<uint32_t>, uint32_t>()
+                       : Pick::template Of<FlushedAdd, uint32_t>();
+    if (IsFloat(type)) return HalfAtomic<Pick, kHalfAdd>(type);
+    return IntegerAtomic<Pick, AddA>(type);
   }
-  if (b.Has("min")) return IsFloat(type) ? HalfAtomic<kHalfMin>(type) : IntegerAtomic<MinA>(type);
-  if (b.Has("max")) return IsFloat(type) ? HalfAtomic<kHalfMax>(type) : IntegerAtomic<MaxA>(type);
-  if (b.Has("and")) return IntegerAtomic<AndA>(type);
-  if (b.Has("or")) return IntegerAtomic<OrA>(type);
-  if (b.Has("xor")) return IntegerAtomic<XorA>(type);
-  if (b.Has("inc")) return IntegerAtomic<IncA>(type);
-  if (b.Has("dec")) return IntegerAtomic<DecA>(type);
-  if (b.Has("exch"))
-    return type == Type::kB128 ? Exec(&Atomic<ExchA<U128>, U128>) : IntegerAtomic<ExchA>(type);
-  if (!b.Has("cas")) return nullptr;
-  if (type == Type::kB16) return &Atomic<CasA<uint16_t>, uint16_t>;
-  if (type == Type::kB128) return &Atomic<CasA<U128>, U128>;
-  return IntegerAtomic<CasA>(type);
+  if (name == "min")
+    return IsFloat(type) ? HalfAtomic<Pick, kHalfMin>(type) : IntegerAtomic<Pick, MinA>(type);
+  if (name == "max")
+    return IsFloat(type) ? HalfAtomic<Pick, kHalfMax>(type) : IntegerAtomic<Pick, MaxA>(type);
+  if (name == "and") return IntegerAtomic<Pick, AndA>(type);
+  if (name == "or") return IntegerAtomic<Pick, OrA>(type);
+  if (name == "xor") return IntegerAtomic<Pick, XorA>(type);
+  if (name == "inc") return IntegerAtomic<Pick, IncA>(type);
+  if (name == "dec") return IntegerAtomic<Pick, DecA>(type);
+  if (name == "exch")
+    return type == Type::kB128 ? Pick::template Of<ExchA<U128>, U128>()
+                               : IntegerAtomic<Pick, ExchA>(type);
+  if (name != "cas") return nullptr;
+  if (type == Type::kB16) return Pick::template Of<CasA<uint16_t>, uint16_t>();
+  if (type == Type::kB128) return Pick::template Of<CasA<U128>, U128>();
+  return IntegerAtomic<Pick, CasA>(type);
+}
+
+absl::string_view OperationOf(const Binder& b) {
+  for (absl::string_view name :
+       {"add", "min", "max", "and", "or", "xor", "inc", "dec", "exch", "cas"})
+    if (b.Has(name)) return name;
+  return "";
 }
 
 void BindAtomic(Binder& b, bool has_result) {
-  if (b.Has("async")) return b.Unsupported();
   const Type type = b.type();
   const int first = has_result ? 1 : 0;
-  Op op = b.MakeExec(AtomicOf(b, type));
+  Op op = b.MakeExec(AtomicOf<OnLanes>(OperationOf(b), b.space() == Space::kShared, type));
   if (op.exec == nullptr) return b.Unsupported();
   op.type = type;
   op.space = b.space();
@@ -228,15 +260,23 @@ void BindAtomic(Binder& b, bool has_result) {
   const bool commutes = !b.Has("cas") && !b.Has("exch") && !b.Has("inc") && !b.Has("dec") &&
                         !(IsFloat(type) && b.Has("add"));
   const bool is_used = has_result && b.operand(0).kind != Operand::kSink;
-  if (op.space != Space::kShared && (!commutes || is_used))
-    b.decoder().program().program().order_matters = true;
+  if (op.space != Space::kShared && (!commutes || is_used)) b.OrderMatters();
   b.Emit(op);
 }
 
 }  // namespace
 
 void BindAtom(Binder& b) { BindAtomic(b, /*has_result=*/true); }
-void BindRed(Binder& b) { BindAtomic(b, /*has_result=*/false); }
+void BindRed(Binder& b) {
+  b.Has("async") ? BindReduceAsync(b) : BindAtomic(b, /*has_result=*/false);
+}
+
+Combine CombineOf(const Binder& b, Type type) {
+  return AtomicOf<Alone>(OperationOf(b), b.space() == Space::kShared, type);
+}
+Combine CombineNamed(absl::string_view name, Type type) {
+  return AtomicOf<Alone>(name, /*in_shared=*/false, type);
+}
 
 }  // namespace hlokit::ptx
 // SPDX-License-Identifier: Apache-2.0

@@ -104,17 +104,6 @@ void RunBarrier(const Op& op, Warp& warp, LaneMask mask) {
   block.OpenBarrierIfFull(static_cast<int>(number));
 }
 
-// barrier.cluster.wait of a cluster of one block: all of the block's threads meet.
-void RunClusterWait(const Op&, Warp& warp, LaneMask mask) {
-  Block& block = warp.block();
-  block.Arrive(Block::kClusterBarrier, 0, std::popcount(mask));
-  if (RaceDetector* const races = block.races())
-    races->Release({RaceDetector::SyncKind::kBarrier, block.index(), Block::kClusterBarrier}, warp,
-                   mask);
-  warp.WaitAtBarrier(Block::kClusterBarrier, false);
-  block.OpenBarrierIfFull(Block::kClusterBarrier);
-}
-
 void Nothing(const Op&, Warp&, LaneMask) {}
 // Memory is always consistent here; only the detector of races has to know.
 void RunFence(const Op&, Warp& warp, LaneMask mask) {
@@ -280,11 +269,7 @@ void BindFence(Binder& b) { b.Emit(b.MakeExec(&RunFence)); }
 void BindPause(Binder& b) { b.Emit(b.MakeExec(&Pause)); }
 
 void BindBarrier(Binder& b) {
-  if (b.Has("cluster")) {
-    if (b.Has("arrive")) return BindNothing(b);
-    b.Emit(b.MakeExec(&RunClusterWait));
-    return;
-  }
+  if (b.Has("cluster")) return BindClusterBarrier(b);
   if (b.Has("warp")) return BindWarpBarrier(b);
   Op op = b.MakeExec(&RunBarrier);
   // bar is barrier.aligned.
@@ -309,12 +294,6 @@ void BindBarrier(Binder& b) {
 void BindCreatePolicy(Binder& b) {
   Op op = b.MakeEval(nullptr, Type::kB64, b.Result(0, Type::kB64));
   op.eval = [](const Op&, std::byte*, void* result) { std::memset(result, 0, 8 * kLanes); };
-  if (!b.failed()) b.Emit(op);
-}
-// getctarank: a cluster is one block.
-void BindGetCtaRank(Binder& b) {
-  Op op = b.MakeEval(nullptr, Type::kU32, b.Result(0, Type::kU32));
-  op.eval = [](const Op&, std::byte*, void* result) { std::memset(result, 0, 4 * kLanes); };
   if (!b.failed()) b.Emit(op);
 }
 

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
-#include "ptxsim/bind_internal.h"
+#include "ptxsim/async_internal.h"
 #include "ptxsim/block.h"
 #include "ptxsim/lanes.h"
 #include "ptxsim/races.h"
@@ -252,6 +252,7 @@ void BindLoad(Binder& b) {
 }
 
 void BindStore(Binder& b) {
+  if (b.Has("async") || b.Has("bulk")) return BindStoreAsync(b);
   Op op = b.MakeExec(&Store);
   op.type = b.type();
   op.space = b.space();
@@ -274,19 +275,11 @@ void BindCvta(Binder& b) {
 }
 
 void BindIsspacep(Binder& b) {
+  if (b.Has("shared") || b.Has("shared::cta")) return BindIsOwnShared(b);
   Op op = b.MakeEval(&IsInSpace, Type::kPred, 0);
   op.space = b.space();
   op.a = b.Source(1, Type::kU64);
   op.d = b.Result(0, Type::kPred);
-  if (!b.failed()) b.Emit(op);
-}
-
-// A cluster is one block: its own addresses are those of rank 0.
-void BindMapa(Binder& b) {
-  const Type type = b.type();
-  Op op = b.MakeEval(&MoveAddress, Type::kU64, 0);
-  op.a = b.Source(1, Type::kU64);
-  op.d = b.Result(0, type == Type::kU32 ? Type::kU64 : type);
   if (!b.failed()) b.Emit(op);
 }
 

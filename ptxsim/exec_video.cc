@@ -30,7 +30,8 @@ struct VideoForm {
   Compare compare = Compare::kEq;
   bool d_signed = false, a_signed = false, b_signed = false;
   bool saturates = false, wraps = false, plus_one = false;
-  int scale = 0;  // bits that vmad shifts its result right by
+  bool minus_product = false, minus_c = false;  // of vmad
+  int scale = 0;                                // bits that vmad shifts its result right by
   // Scalar: one part of each. SIMD: `width` bits an element, the elements that a result element
   // takes (below 32 / width: of a, else of b), and which elements of the result are written.
   Part d, a, b;
@@ -91,7 +92,9 @@ int64_t Compute(const VideoForm& form, int64_t a, int64_t b, int64_t c) {
                                       : a >> count;
     }
     case VideoOp::kMad:
-      return (a * b + c + (form.plus_one ? 1 : 0)) >> form.scale;
+      return ((form.minus_product ? -(a * b) : a * b) + (form.minus_c ? -c : c) +
+              (form.plus_one ? 1 : 0)) >>
+             form.scale;
     default:
       return Holds(form.compare, a, b) ? 1 : 0;
   }
@@ -265,6 +268,11 @@ void BindVideo(Binder& b) {
   std::string selectors[4];
   Operand operands[4];
   for (int i = 0; i < b.size(); ++i) operands[i] = WithoutSelector(b.operand(i), selectors[i]);
+  if (form->op == VideoOp::kMad && b.size() == 4) {
+    form->minus_product = operands[1].negated != operands[2].negated;
+    form->minus_c = operands[3].negated;
+    for (Operand& operand : operands) operand.negated = false;
+  }
   if (!ParsePart(selectors[0], form->d) || !ParsePart(selectors[1], form->a) ||
       !ParsePart(selectors[2], form->b) || !selectors[3].empty() ||
       (form->op == VideoOp::kMad) !=

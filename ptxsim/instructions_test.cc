@@ -90,6 +90,10 @@ const Row kIntegers[] = {
     {"mad.wide.u32 d,a,b,c", "qwwq", {0xffffffff, 2, 1}, 0x1ffffffff},
     {"mul24.lo.s32 d,a,b", "www", {0xffffff, 3}, 0xfffffffd},
     {"mul24.hi.u32 d,a,b", "www", {0xffffff, 0xffffff}, 0xfffffe00},
+    {"mad24.hi.sat.s32 d,a,b,c", "wwww", {0x7fffff, 0x7fffff, 0x7fffffff}, 0x7fffffff},
+    {"mad24.hi.sat.s32 d,a,b,c", "wwww", {0x800000, 0x7fffff, 0x80000000}, 0x80000000},
+    {"vmad.s32.s32.s32 d,-a,b,c", "wwww", {3, 4, 5}, 0xfffffff9},
+    {"vmad.s32.s32.s32.shr7 d,a,b,-c", "wwww", {256, 3, 128}, 5},
     {"mad24.lo.u32 d,a,b,c", "wwww", {0x1000002, 3, 1}, 7},
     {"sad.s32 d,a,b,c", "wwww", {3, 10, 100}, 107},
     {"sad.u16 d,a,b,c", "hhhh", {10, 3, 1}, 8},
@@ -319,6 +323,9 @@ const Row kHalves[] = {
     {"fma.rn.f16 d,a,b,c", "hhhh", {0x3c01, 0x3c01, 0xbc02}, 0x0010},
     {"fma.rn.relu.bf16x2 d,a,b,c", "wwww", {0xbf803f80, 0x3f803f80, 0x00000000}, 0x00003f80},
     {"fma.rn.f16x2 d,a,b,c", "wwww", {0x3c003c00, 0x40004000, 0x3c003c00}, 0x42004200},
+    {"fma.rn.oob.f16 d,a,b,c", "hhhh", {0x7eff, 0x3c00, 0x4000}, 0},
+    {"fma.rn.oob.f16x2 d,a,b,c", "wwww", {0x3c003c00, 0x40007eff, 0x3c003c00}, 0x42000000},
+    {"fma.rn.oob.relu.bf16x2 d,a,b,c", "wwww", {0x3f80bf80, 0x40003f80, 0}, 0x40000000},
     {"neg.f16 d,a", "hh", {0x3c00}, 0xbc00},
     {"abs.bf16x2 d,a", "ww", {0xbf80bf80}, 0x3f803f80},
     {"min.f16 d,a,b", "hhh", {0x7e00, 0x3c00}, 0x3c00},
@@ -380,6 +387,33 @@ const Row kConversions[] = {
     {"cvt.rn.satfinite.relu.e5m2x2.f16x2 d,a", "hw", {0x3c00bc00}, 0x3c00},
     {"cvt.rn.f16x2.e4m3x2 d,a", "wh", {0x3880}, 0x3c008000},
     {"cvt.rn.f16x2.e5m2x2 d,a", "wh", {0x7c3c}, 0x7c003c00},
+    // Random bits: 0 cuts, all ones go up wherever anything is cut off.
+    {"cvt.rs.f16x2.f32 d,a,b,c", "wwww", {0x3f801000, 0x3f801fff, 0}, 0x3c003c00},
+    {"cvt.rs.f16x2.f32 d,a,b,c", "wwww", {0x3f801000, 0x3f800001, 0xffffffff}, 0x3c013c01},
+    {"cvt.rs.bf16x2.f32 d,a,b,c", "wwww", {0x3f808000, 0x3f808000, 0x80007fff}, 0x3f813f80},
+    {"cvt.rs.relu.bf16x2.f32 d,a,b,c", "wwww", {0xbf800000, 0x3f800000, 0}, 0x00003f80},
+    {"cvt.rs.satfinite.e4m3x4.f32 d,{a,b,c,e},0",
+     "wwwww",
+     {0x3f800000, 0x40000000, 0xbf800000, 0x7f000000},
+     0x3840b87e},
+    {"cvt.rs.satfinite.e2m1x4.f32 d,{a,b,c,e},0xffffffff",
+     "hwwww",
+     {0x3f800000, 0x3f900000, 0x40c00000, 0},
+     0x2370},
+    {"cvt.rn.satfinite.e2m3x2.f32 d,a,b", "hww", {0x40f00000, 0xbe000000}, 0x1f21},
+    {"cvt.rn.satfinite.e3m2x2.f32 d,a,b", "hww", {0x41e00000, 0x3f800000}, 0x1f0c},
+    {"cvt.rn.f16x2.e2m3x2 d,a", "wh", {0x1f21}, 0x4780b000},
+    {"cvt.rn.f16x2.e3m2x2 d,a", "wh", {0x1f0c}, 0x4f003c00},
+    {"{ .reg .b8 t0; cvt.rn.satfinite.e2m1x2.f32 t0,a,b; cvt.u32.u8 d,t0; }",
+     "www",
+     {0x40c00000, 0xbf000000},
+     0x79},
+    {"{ .reg .b8 t0; cvt.u8.u32 t0,a; cvt.rn.f16x2.e2m1x2 d,t0; }", "ww", {0x79}, 0x4600b800},
+    {"cvt.rz.ue8m0x2.f32 d,a,b", "hww", {0x3fc00000, 0x7f800000}, 0x7fff},
+    {"cvt.rp.satfinite.ue8m0x2.f32 d,a,b", "hww", {0x3fc00000, 0x7f800000}, 0x80fe},
+    {"cvt.rp.ue8m0x2.f32 d,a,b", "hww", {0x00400001, 0x00400000}, 0x0100},
+    {"cvt.rn.bf16x2.ue8m0x2 d,a", "wh", {0x80ff}, 0x40007fff},
+    {"cvt.rn.satfinite.tf32.f32 d,a", "ww", {0x7f7fffff}, 0x7f7fe000},
     {"cvt.pack.sat.s16.s32 d,a,b", "www", {0x7fffffff, 5}, 0x7fff0005},
     {"cvt.pack.sat.u8.s32.b32 d,a,b,c", "wwww", {300, 0xffffffff, 0x1234}, 0x1234ff00},
 };
@@ -407,7 +441,7 @@ const Row kWarps[] = {
     {"applypriority.global.L2::evict_normal [in],128; mov.b32 d,a", "ww", {1}, 1},
     {"discard.global.L2 [in],128; mov.b32 d,a", "ww", {1}, 1},
     {"createpolicy.fractional.L2::evict_last.b64 d,1.0", "q", {0}, 0},
-    {"mapa.shared::cluster.u32 d,a,0", "ww", {64}, 64},
+    {"mapa.shared::cluster.u32 d,a,0", "ww", {64}, 0x1000040},
     {"getctarank.shared::cluster.u32 d,a", "ww", {64}, 0},
     {"pmevent 1; mov.b32 d,a", "ww", {1}, 1},
     {"setmaxnreg.inc.sync.aligned.u32 64; mov.b32 d,a", "ww", {1}, 1},
@@ -422,9 +456,9 @@ INSTANTIATE_TEST_SUITE_P(Warps, InstructionTest, testing::ValuesIn(kWarps));
 
 // Instructions of kernels_test.cc.
 constexpr const char* kOfKernels[] = {
-    "activemask", "atom",  "bar",  "barrier",  "bra",      "brkpt", "brx",      "call",
-    "cp",         "elect", "exit", "ldmatrix", "ld",       "match", "mbarrier", "mma",
-    "movmatrix",  "red",   "ret",  "st",       "stmatrix", "trap",  "wgmma",    "wmma"};
+    "activemask", "atom", "bar",      "barrier",   "bra",   "brkpt",    "brx", "call",      "cp",
+    "elect",      "exit", "ldmatrix", "ld",        "match", "mbarrier", "mma", "movmatrix", "red",
+    "ret",        "st",   "stmatrix", "tensormap", "trap",  "wgmma",    "wmma"};
 
 TEST(Table, EachRowHasATest) {
   std::string tested = ";";

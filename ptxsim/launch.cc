@@ -1,6 +1,6 @@
-// The grid: blocks over threads of the host. Each host thread runs one block at a time, warp by
-// warp in turns of a fixed number of ops. Blocks may wait for each other through memory, so that
-// one which takes long makes room for another to start.
+// The grid: clusters of blocks (of one, for most kernels) over threads of the host. Each host
+// thread runs one cluster at a time, warp by warp in turns of a fixed number of ops. Blocks may
+// wait for each other through memory, so that one which takes long makes room for another to start.
 #include "ptxsim/launch.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ using Clock = std::chrono::steady_clock;
 
 // Ops of a warp before the block's other warps have their turn.
 constexpr int64_t kWarpTurn = 1 << 16;
-// Turns of a block before another one starts beside it, for which it may wait.
+// Turns of a cluster before another one starts beside it, for which it may wait.
 constexpr int kBlockTurns = 64;
 constexpr size_t kMaxResident = 256;
 
@@ -47,6 +47,15 @@ absl::Status CheckDimensions(const Program& program, const LaunchOptions& o) {
     return InvalidArgument("kernel ", kernel.name, " takes at most ",
                            int64_t{given[0]} * given[1] * given[2],
                            " threads a block (.maxntid), not ", threads);
+  const uint64_t blocks = uint64_t{o.cluster[0]} * o.cluster[1] * o.cluster[2];
+  if (blocks == 0 || blocks > 16)
+    return InvalidArgument("clusters of ", o.cluster[0], "x", o.cluster[1], "x", o.cluster[2],
+                           " blocks: a GPU takes 1 to 16");
+  if (o.grid[0] % o.cluster[0] != 0 || o.grid[1] % o.cluster[1] != 0 ||
+      o.grid[2] % o.cluster[2] != 0)
+    return InvalidArgument("a grid of ", o.grid[0], "x", o.grid[1], "x", o.grid[2],
+                           " blocks is no multiple of clusters of ", o.cluster[0], "x",
+                           o.cluster[1], "x", o.cluster[2]);
   constexpr int64_t kMaxShared = 1 << 20;
   if (o.dynamic_shared < 0 || program.shared_bytes + o.dynamic_shared > kMaxShared)
     return InvalidArgument(program.shared_bytes + o.dynamic_shared,
@@ -58,7 +67,8 @@ class Grid {
  public:
   explicit Grid(LaunchState& launch) : launch_(launch), begin_(Clock::now()) {
     const uint32_t* grid = launch.options->grid;
-    count_ = int64_t{grid[0]} * grid[1] * grid[2];
+    const uint32_t* cluster = launch.options->cluster;
+    count_ = int64_t{grid[0] / cluster[0]} * (grid[1] / cluster[1]) * (grid[2] / cluster[2]);
   }
 
   void Run() {
@@ -70,12 +80,13 @@ class Grid {
   double Seconds() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
 
  private:
-  // Runs blocks until none is left. One that takes long may wait for another: then that one starts.
+  // Runs clusters until none is left. One that takes long may wait for another: then that one
+  // starts.
   void Work() {
-    std::vector<std::unique_ptr<Block>> resident;
+    std::vector<std::unique_ptr<Cluster>> resident;
     size_t turn = 0;
     while (!launch_.stopped) {
-      if (resident.empty() && !StartBlock(resident)) return;
+      if (resident.empty() && !Start(resident)) return;
       turn %= resident.size();
       bool done = false;
       for (int i = 0; i < kBlockTurns && !done && !launch_.stopped; ++i) {
@@ -86,14 +97,14 @@ class Grid {
         resident.erase(resident.begin() + static_cast<int64_t>(turn));
         continue;
       }
-      if (resident.size() < kMaxResident) StartBlock(resident);
+      if (resident.size() < kMaxResident) Start(resident);
       ++turn;
     }
   }
-  bool StartBlock(std::vector<std::unique_ptr<Block>>& resident) {
+  bool Start(std::vector<std::unique_ptr<Cluster>>& resident) {
     const int64_t index = next_.fetch_add(1);
     if (index >= count_) return false;
-    resident.push_back(std::make_unique<Block>(launch_, index));
+    resident.push_back(std::make_unique<Cluster>(launch_, index));
     return true;
   }
   void CheckLimits() {
@@ -131,7 +142,11 @@ absl::Status LoadVariables(const Program& program, Memory& memory, bool keep) {
 }
 
 absl::Status Launch(const Program& program, Memory& memory, absl::Span<const std::byte> parameters,
-                    const LaunchOptions& options, LaunchStats& stats) {
+                    const LaunchOptions& asked, LaunchStats& stats) {
+  LaunchOptions options = asked;
+  const int* cluster = program.functions[0]->function->cluster;
+  for (int d = 0; d < 3 && cluster[0] > 0; ++d)
+    options.cluster[d] = static_cast<uint32_t>(std::max(1, cluster[d]));
   RETURN_IF_ERROR(CheckDimensions(program, options));
   if (static_cast<int64_t>(parameters.size()) != program.parameter_bytes)
     return InvalidArgument("parameters of ", parameters.size(), " bytes: the kernel takes ",

@@ -7,13 +7,14 @@
 namespace hlokit::ptx {
 
 struct LaunchOptions {
-  uint32_t grid[3] = {1, 1, 1};   // blocks
-  uint32_t block[3] = {1, 1, 1};  // threads
-  int64_t dynamic_shared = 0;     // bytes
-  int threads = 1;                // of the host
-  int64_t max_steps = 0;          // warp instructions; 0: no limit
-  double timeout = 0;             // seconds; 0: no limit
-  bool check_races = false;       // then on one thread of the host
+  uint32_t grid[3] = {1, 1, 1};     // blocks
+  uint32_t block[3] = {1, 1, 1};    // threads
+  uint32_t cluster[3] = {1, 1, 1};  // blocks; the kernel's .reqnctapercluster goes before
+  int64_t dynamic_shared = 0;       // bytes
+  int threads = 1;                  // of the host
+  int64_t max_steps = 0;            // warp instructions; 0: no limit
+  double timeout = 0;               // seconds; 0: no limit
+  bool check_races = false;         // then on one thread of the host
 };
 
 struct LaunchStats {

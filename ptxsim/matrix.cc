@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "absl/strings/str_cat.h"
+#include "ptxsim/binder.h"
 #include "ptxsim/matrix_internal.h"
 
 namespace hlokit::ptx {
@@ -34,6 +36,12 @@ double ElementValue(Type type, uint64_t bits) {
       return ValueOfFormat(static_cast<uint32_t>(bits & 0xff), kFormatE4M3);
     case Type::kE5M2:
       return ValueOfFormat(static_cast<uint32_t>(bits & 0xff), kFormatE5M2);
+    case Type::kE3M2:
+      return ValueOfFormat(static_cast<uint32_t>(bits & 0x3f), kFormatE3M2);
+    case Type::kE2M3:
+      return ValueOfFormat(static_cast<uint32_t>(bits & 0x3f), kFormatE2M3);
+    case Type::kE2M1:
+      return ValueOfFormat(static_cast<uint32_t>(bits & 15), kFormatE2M1);
     case Type::kS8:
       return static_cast<int8_t>(bits);
     case Type::kU8:
@@ -82,6 +90,15 @@ void MultiplyMatrices(const Matrix& a, const Matrix& b, Matrix& c, Type accumula
   }
 }
 
+void MultiplyBits(const Matrix& a, const Matrix& b, Matrix& c, bool is_xor) {
+  for (int r = 0; r < c.rows; ++r)
+    for (int j = 0; j < c.cols; ++j)
+      for (int k = 0; k < a.cols; ++k) {
+        const bool x = a.at(r, k) != 0, y = b.at(k, j) != 0;
+        c.at(r, j) += is_xor ? x != y : x && y;
+      }
+}
+
 uint64_t ReadElement(const std::byte* frame, const Slot* slots, int bits, int lane, int i) {
   const int per_register = 8 * slots[0].bytes / bits;
   uint64_t word = 0;
@@ -111,6 +128,16 @@ Place PlaceInB(int p, int lane, int i) {
 }
 Place PlaceInC(int lane, int i) {
   return {lane / 4 + 8 * (i / 2 % 2), i / 4 * 8 + lane % 4 * 2 + i % 2};
+}
+
+// Results of matrix instructions are registers of exactly `bytes` bytes.
+bool CheckRegisters(Binder& b, uint32_t list, uint32_t count, int bytes) {
+  for (uint32_t i = list; i < list + count && !b.failed(); ++i) {
+    const Slot slot = b.code().slots[i];
+    if (slot.at != kNoSlot && slot.bytes == bytes) continue;
+    b.Error(b.operand(0).place, absl::StrCat("expected registers of ", 8 * bytes, " bits"));
+  }
+  return !b.failed();
 }
 
 }  // namespace hlokit::ptx

@@ -51,5 +51,12 @@ Place PlaceInC(int lane, int i);
 // along k with fused multiply-adds. `saturate`: of integers.
 void MultiplyMatrices(const Matrix& a, const Matrix& b, Matrix& c, Type accumulator, bool saturate);
 
+// The same of b1: the number of ones in a xor b, or a and b.
+void MultiplyBits(const Matrix& a, const Matrix& b, Matrix& c, bool is_xor);
+
+class Binder;
+// Whether the registers of a list, results of the instruction, have `bytes` bytes each; reports.
+bool CheckRegisters(Binder& b, uint32_t list, uint32_t count, int bytes);
+
 }  // namespace hlokit::ptx
 // SPDX-License-Identifier: Apache-2.0

@@ -17,6 +17,8 @@ namespace hlokit::ptx {
 // Where addresses begin; the same in every run. A .shared or .local address is an offset; its
 // generic address lies in that space's window. Global memory is addressed as it is everywhere.
 inline constexpr uint64_t kSharedWindow = uint64_t{1} << 32;
+// Shared memory of block `rank` of the cluster: offset + (rank + 1 << kSharedRankShift).
+inline constexpr int kSharedRankShift = 24;
 inline constexpr uint64_t kLocalWindow = uint64_t{2} << 32;
 inline constexpr uint64_t kParamWindow = uint64_t{3} << 32;
 inline constexpr uint64_t kImageWindow = uint64_t{4} << 32;  // .global and .const variables

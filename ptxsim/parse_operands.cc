@@ -38,7 +38,9 @@ bool Parser::ParsePrimary(Operand& operand) {
   if (token_.Is('[')) return ParseAddress(operand);
   if (token_.Is('(') && (ahead_.kind == Token::kWord || ahead_.Is(')') || ahead_.Is('(')))
     return ParseGroup(operand, Operand::kList, ')');
-  if (token_.Is('!') && ahead_.kind == Token::kWord) {
+  // !p of a predicate; -a of vmad.
+  if ((token_.Is('!') || token_.Is('-')) && ahead_.kind == Token::kWord &&
+      ahead_.text != "WARP_SZ") {
     Advance();
     operand.negated = true;
     return ParseNameOperand(operand);

@@ -32,10 +32,14 @@ bool OverflowsToMax(bool negative, Rounding rounding) {
 
 }  // namespace
 
-uint32_t RoundToFormat(double value, const Format& format, Rounding rounding, bool saturate) {
+namespace {
+
+// `goes_up(rest, is_odd)` rounds the magnitude; `to_max`: what is too large becomes the largest
+// finite value.
+template <typename F>
+uint32_t RoundBy(double value, const Format& format, bool to_max, bool saturate, F goes_up) {
   const uint32_t sign_bit = uint32_t{1} << (format.exponent_bits + format.mantissa_bits);
-  const bool negative = std::signbit(value);
-  const uint32_t sign = negative ? sign_bit : 0;
+  const uint32_t sign = std::signbit(value) ? sign_bit : 0;
   if (std::isnan(value)) return format.nan;
   const double magnitude = std::fabs(value);
   if (magnitude == 0) return sign;
@@ -45,13 +49,29 @@ uint32_t RoundToFormat(double value, const Format& format, Rounding rounding, bo
   const double scaled = std::ldexp(magnitude, format.mantissa_bits - exponent);
   const double whole = std::floor(scaled);
   auto units = static_cast<uint64_t>(whole);
-  units += RoundsUp(scaled - whole, units & 1, negative, rounding);
+  units += goes_up(scaled - whole, units & 1);
   uint64_t bits = units;  // a subnormal, or its carry
   if (exponent > least || units >> format.mantissa_bits)
     bits = (static_cast<uint64_t>(exponent - least) << format.mantissa_bits) + units;
-  if (bits > format.max_bits)
-    bits = saturate || OverflowsToMax(negative, rounding) ? format.max_bits : format.infinity;
+  if (bits > format.max_bits) bits = saturate || to_max ? format.max_bits : format.infinity;
   return sign | static_cast<uint32_t>(bits);
+}
+
+}  // namespace
+
+uint32_t RoundToFormat(double value, const Format& format, Rounding rounding, bool saturate) {
+  const bool negative = std::signbit(value);
+  return RoundBy(
+      value, format, OverflowsToMax(negative, rounding), saturate,
+      [&](double rest, bool is_odd) { return RoundsUp(rest, is_odd, negative, rounding); });
+}
+
+uint32_t RoundRandomly(double value, const Format& format, uint32_t random, int random_bits,
+                       bool saturate) {
+  return RoundBy(value, format, /*to_max=*/false, saturate, [&](double rest, bool) {
+    const double cut = std::floor(std::ldexp(rest, random_bits));  // as many bits as are random
+    return cut + random >= std::ldexp(1.0, random_bits);
+  });
 }
 
 double ValueOfFormat(uint32_t bits, const Format& format) {

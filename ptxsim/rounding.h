@@ -39,6 +39,10 @@ inline constexpr Format kFormatE2M3 = {2, 3, 1, 0x1f, 0x1f, 0x1f};
 // largest finite value. One rounding: an f32 or f64 is a double exactly.
 uint32_t RoundToFormat(double value, const Format& format, Rounding rounding, bool saturate);
 double ValueOfFormat(uint32_t bits, const Format& format);
+// The same with random bits: the magnitude goes up where what is cut off, as a fraction of the last
+// place, and `random` / 2^random_bits are 1 or more together.
+uint32_t RoundRandomly(double value, const Format& format, uint32_t random, int random_bits,
+                       bool saturate);
 
 // The common case of RoundToFormat, nearest: the result is normal and its exponent field has a bias
 // of `bias`. `shift` is what the mantissa has too much.

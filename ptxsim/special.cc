@@ -68,7 +68,6 @@ bool DiffersByLane(Special special) {
   }
 }
 
-// A cluster is one block.
 uint64_t WarpValue(Special special, Warp& warp) {
   Block& block = warp.block();
   const LaunchOptions& options = block.options();
@@ -80,32 +79,52 @@ uint64_t WarpValue(Special special, Warp& warp) {
     case Special::kNtidZ:
       return options.block[2];
     case Special::kCtaidX:
-    case Special::kClusteridX:
       return block.block_id()[0];
+    case Special::kClusteridX:
+      return block.block_id()[0] / options.cluster[0];
+    case Special::kClusterCtaidX:
+      return block.block_id()[0] % options.cluster[0];
+    case Special::kClusterNctaidX:
+      return options.cluster[0];
     case Special::kCtaidY:
-    case Special::kClusteridY:
       return block.block_id()[1];
+    case Special::kClusteridY:
+      return block.block_id()[1] / options.cluster[1];
+    case Special::kClusterCtaidY:
+      return block.block_id()[1] % options.cluster[1];
+    case Special::kClusterNctaidY:
+      return options.cluster[1];
     case Special::kCtaidZ:
-    case Special::kClusteridZ:
       return block.block_id()[2];
+    case Special::kClusteridZ:
+      return block.block_id()[2] / options.cluster[2];
+    case Special::kClusterCtaidZ:
+      return block.block_id()[2] % options.cluster[2];
+    case Special::kClusterNctaidZ:
+      return options.cluster[2];
     case Special::kNctaidX:
-    case Special::kNclusteridX:
       return options.grid[0];
+    case Special::kNclusteridX:
+      return options.grid[0] / options.cluster[0];
     case Special::kNctaidY:
-    case Special::kNclusteridY:
       return options.grid[1];
+    case Special::kNclusteridY:
+      return options.grid[1] / options.cluster[1];
     case Special::kNctaidZ:
-    case Special::kNclusteridZ:
       return options.grid[2];
+    case Special::kNclusteridZ:
+      return options.grid[2] / options.cluster[2];
     case Special::kWarpId:
       return static_cast<uint64_t>(warp.index());
     case Special::kNWarpId:
       return static_cast<uint64_t>((block.thread_count() + 31) / 32);
-    case Special::kNSmId:
-    case Special::kClusterNctaidX:
-    case Special::kClusterNctaidY:
-    case Special::kClusterNctaidZ:
+    case Special::kClusterCtarank:
+      return static_cast<uint64_t>(block.rank());
     case Special::kClusterNctarank:
+      return static_cast<uint64_t>(block.cluster().size());
+    case Special::kIsExplicitCluster:
+      return block.cluster().size() > 1;
+    case Special::kNSmId:
       return 1;
     case Special::kClock:
       return static_cast<uint32_t>(warp.now());
@@ -143,7 +162,7 @@ void ReadSpecial(const Op& op, Warp& warp, LaneMask) {
   const auto special = static_cast<Special>(op.mode);
   const int bytes = BytesOf(special);
   if (bytes == 0) {
-    *Out<LaneMask>(warp.frame(), op.d) = 0;
+    *Out<LaneMask>(warp.frame(), op.d) = WarpValue(special, warp) != 0 ? kAllLanes : 0;
     return;
   }
   const bool by_lane = DiffersByLane(special);

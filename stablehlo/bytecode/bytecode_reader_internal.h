@@ -73,6 +73,7 @@ class MlirBytecodeReader {
   bool BuiltinLocation(BytecodeCursor& c, uint64_t code, MlirLocation& location);
   bool BuiltinType(BytecodeCursor& c, MlirType& type);
   bool StablehloAttribute(BytecodeCursor& c, MlirAttribute& a);
+  bool MhloAttribute(BytecodeCursor& c, MlirAttribute& a);
   bool VhloAttribute(BytecodeCursor& c, MlirAttribute& a);
   bool VhloType(BytecodeCursor& c, MlirType& type);
   bool DenseArray(BytecodeCursor& c, MlirAttribute& a);
@@ -83,6 +84,7 @@ class MlirBytecodeReader {
   bool EnumAttribute(BytecodeCursor& c, absl::string_view keywords, MlirAttribute& a);
   bool FieldLists(BytecodeCursor& c, absl::string_view fields, MlirAttribute& a);
   bool MeshAttribute(BytecodeCursor& c, uint64_t code, MlirAttribute& a);
+  bool DotAlgorithmFields(BytecodeCursor& c, MlirAttribute& a);
   bool ResultAccuracyFields(BytecodeCursor& c, MlirAttribute& a);
   bool TensorType(BytecodeCursor& c, bool encoded, MlirType& type);
   bool TupleType(BytecodeCursor& c, MlirType& type);

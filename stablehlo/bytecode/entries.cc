@@ -102,6 +102,7 @@ bool MlirBytecodeReader::ResolveAttribute(Entry& entry) {
   const bool done = entry.dialect == "builtin"     ? BuiltinAttribute(c, entry, made)
                     : entry.dialect == "vhlo"      ? VhloAttribute(c, made)
                     : entry.dialect == "stablehlo" ? StablehloAttribute(c, made)
+                    : entry.dialect == "mhlo"      ? MhloAttribute(c, made)
                     : entry.dialect == "sdy"       ? SdyAttribute(c, made)
                                                    : c.Fail("binary attributes of the dialect ",
                                                             entry.dialect, " are not known");

@@ -54,8 +54,7 @@ bool MlirBytecodeReader::SdyMeshText(BytecodeCursor& c, std::string& text) {
   std::vector<int64_t> devices;
   if (!SdyList(c, axes, false) || !c.SignedVarInts(devices)) return false;
   text = absl::StrCat("[", axes, "]");
-  if (!devices.empty())
-    absl::StrAppend(&text, ", device_ids=[", absl::StrJoin(devices, ", "), "]");
+  if (!devices.empty()) absl::StrAppend(&text, ", device_ids=[", absl::StrJoin(devices, ", "), "]");
   return true;
 }
 
@@ -80,8 +79,8 @@ bool MlirBytecodeReader::SdySharding(BytecodeCursor& c, uint64_t code, std::stri
   const bool by_name = mesh->kind == MlirAttribute::Kind::kSymbol;
   if (!by_name && mesh->kind != MlirAttribute::Kind::kOpaque)
     return c.Fail("a sharding is of no mesh");
-  text = absl::StrCat(by_name ? "@" : "mesh<", mesh->text, by_name ? "" : ">", ", [", dimensions,
-                      "]");
+  text =
+      absl::StrCat(by_name ? "@" : "mesh<", mesh->text, by_name ? "" : ">", ", [", dimensions, "]");
   if (!replicated.empty()) absl::StrAppend(&text, ", replicated={", replicated, "}");
   if (code == kSharding) return true;
   int64_t reduction = 0;

@@ -93,6 +93,41 @@ bool MlirBytecodeReader::ResultAccuracyFields(BytecodeCursor& c, MlirAttribute& 
   return true;
 }
 
+// Those that mhlo had when stablehlo came of it have the same codes; later ones are written as
+// text.
+bool MlirBytecodeReader::MhloAttribute(BytecodeCursor& c, MlirAttribute& a) {
+  constexpr uint64_t kLastShared = 13;
+  BytecodeCursor ahead = c;
+  uint64_t code = 0;
+  if (!ahead.VarInt(code)) return false;
+  return code <= kLastShared ? StablehloAttribute(c, a)
+                             : c.Fail("mhlo attributes of code ", code, " are not known");
+}
+
+// Types of operands and sum, three counts, and a byte that allows an imprecise sum.
+bool MlirBytecodeReader::DotAlgorithmFields(BytecodeCursor& c, MlirAttribute& a) {
+  a.kind = MlirAttribute::Kind::kDict;
+  for (const char* name : {"lhs_precision_type", "rhs_precision_type", "accumulation_type"}) {
+    MlirAttribute type;
+    type.kind = MlirAttribute::Kind::kType;
+    if (!Type(c, type.type)) return false;
+    a.fields.emplace_back(name, module_.Add(std::move(type)));
+  }
+  for (const char* name :
+       {"lhs_component_count", "rhs_component_count", "num_primitive_operations"}) {
+    std::vector<int64_t> count(1);
+    if (!c.SignedVarInt(count[0])) return false;
+    a.fields.emplace_back(name, AddInts(std::move(count)));
+  }
+  uint8_t imprecise = 0;
+  if (!c.Byte(imprecise)) return false;
+  MlirAttribute allowed;
+  allowed.kind = MlirAttribute::Kind::kBool;
+  allowed.integer = imprecise != 0;
+  a.fields.emplace_back("allow_imprecise_accumulation", module_.Add(std::move(allowed)));
+  return true;
+}
+
 // Replica groups over a mesh (18), part of an axis (19), an axis (20), one of a mesh (21), a mesh.
 bool MlirBytecodeReader::MeshAttribute(BytecodeCursor& c, uint64_t code, MlirAttribute& a) {
   using Kind = MlirAttribute::Kind;
@@ -165,6 +200,8 @@ bool MlirBytecodeReader::StablehloAttribute(BytecodeCursor& c, MlirAttribute& a)
       return c.SignedVarInts(a.ints);
     case 14:
       return FieldLists(c, kAliasFields, a);
+    case 15:
+      return DotAlgorithmFields(c, a);
     case 16:
       return EnumAttribute(c, kAccuracyModes, a);
     case 17:

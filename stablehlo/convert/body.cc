@@ -41,7 +41,7 @@ Instruction* BodyConverter::Find(const MlirValue& value) const {
 Instruction* BodyConverter::CopyOfConstant(const Instruction& constant) {
   if (constant.opcode() == Opcode::kBroadcast)
     return Splat(*constant.operand(0)->literal(), constant.shape());
-  return Add(Opcode::kConstant, constant.shape(), {}, constant.attr<ConstantAttrs>());
+  return Constant(constant.attr<ConstantAttrs>().literal, constant.shape());
 }
 
 absl::StatusOr<Instruction*> BodyConverter::Value(const MlirValue& value) {
@@ -113,9 +113,21 @@ Instruction* BodyConverter::Add(Opcode opcode, Shape shape,
 
 Instruction* BodyConverter::Constant(Literal literal) {
   if (literal.shape().IsScalar()) return Splat(literal, literal.shape());
-  Shape shape = literal.shape().WithDefaultLayout();
-  return Add(Opcode::kConstant, std::move(shape), {},
-             ConstantAttrs{std::make_shared<const Literal>(std::move(literal))});
+  const Shape shape = literal.shape().WithDefaultLayout();
+  return Constant(std::make_shared<const Literal>(std::move(literal)), shape);
+}
+
+// Equal ones are known by their bytes where these are few, else by the literal that they share.
+Instruction* BodyConverter::Constant(SharedLiteral literal, const Shape& shape) {
+  constexpr int64_t kFewBytes = 4096;
+  const void* const shared = literal.get();
+  const absl::string_view key =
+      literal->byte_size() <= kFewBytes
+          ? BytesOf(*literal)
+          : absl::string_view(reinterpret_cast<const char*>(&shared), sizeof(shared));
+  Instruction*& made = constants_[{Text(shape, true), std::string(key.data(), key.size())}];
+  if (made == nullptr) made = Add(Opcode::kConstant, shape, {}, ConstantAttrs{std::move(literal)});
+  return made;
 }
 
 Instruction* BodyConverter::Splat(const Literal& scalar, const Shape& shape) {

@@ -153,6 +153,18 @@ absl::Status ConvertBranches(BodyConverter& body, const MlirOperation& op, size_
   return absl::OkStatus();
 }
 
+// The operations of region `number` as if they stood where `op` does.
+absl::Status ConvertInPlace(BodyConverter& body, const MlirOperation& op, size_t number) {
+  ASSIGN_OR_RETURN(const MlirBlock* block, BlockOf(op, number, 0));
+  ASSIGN_OR_RETURN(const MlirOperation* last, body.ConvertOperations(*block));
+  ASSIGN_OR_RETURN(const std::vector<Instruction*> results, body.Operands(*last));
+  if (results.size() != op.results.size())
+    return InvalidArgument(op.name, ": branch ", number, " returns ", results.size(),
+                           " values, expected ", op.results.size());
+  for (size_t i = 0; i < results.size(); ++i) body.Set(op.results[i], results[i]);
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status ConvertCall(BodyConverter& body, const MlirOperation& op) {
@@ -200,7 +212,15 @@ absl::Status ConvertIf(BodyConverter& body, const MlirOperation& op) {
   return ConvertBranches(body, op, 2);
 }
 
+// A branch that is known takes the place of the operation; an index out of range means the last.
 absl::Status ConvertCase(BodyConverter& body, const MlirOperation& op) {
+  ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, body.Operands(op));
+  if (operands.size() == 1 && operands[0]->IsConstant() && operands[0]->shape().IsScalar() &&
+      operands[0]->literal() != nullptr && !op.regions.empty()) {
+    const int64_t last = static_cast<int64_t>(op.regions.size()) - 1;
+    const int64_t index = operands[0]->literal()->GetInt(0);
+    return ConvertInPlace(body, op, index < 0 || index > last ? last : index);
+  }
   return ConvertBranches(body, op, op.regions.size());
 }
 
@@ -255,7 +275,11 @@ absl::Status ConvertGetTupleElement(BodyConverter& body, const MlirOperation& op
   if (operands.size() != 1 || index < 0 ||
       index >= static_cast<int64_t>(operands[0]->shape().elements.size()))
     return InvalidArgument(op.name, ": there is no element ", index);
-  body.SetResults(op, body.Element(operands[0], index));
+  if (op.attributes.size() == 1 && operands[0]->opcode() == Opcode::kTuple)
+    return body.Set(op.results[0], operands[0]->operand(index)), absl::OkStatus();
+  Instruction* element = body.Element(operands[0], index);
+  body.module().MarkAsOperation(element);
+  body.SetResults(op, element);
   return absl::OkStatus();
 }
 

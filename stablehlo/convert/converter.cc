@@ -51,20 +51,20 @@ absl::Status CollectWantedProbes(const MlirOperation& op, WantedProbes& wanted) 
 
 // What nothing uses: MLIR's operations without effect go that way too.
 // The elements of a tuple stay as long as one of them is used; so do those of a parameter.
-bool IsUnused(const Instruction& i) {
+bool IsUnused(const Instruction& i, const absl::flat_hash_set<const Instruction*>& taken_elements) {
   if (i.HasSideEffect() || i.IsParameter() || i.opcode() == Opcode::kCustomCall ||
-      i.opcode() == Opcode::kGetTupleElement)
+      (i.opcode() == Opcode::kGetTupleElement && !taken_elements.contains(&i)))
     return false;
   for (const Instruction* user : i.users())
     if (user->opcode() != Opcode::kGetTupleElement || !user->users().empty()) return false;
   return true;
 }
 
-void DropUnused(Module& module) {
+void DropUnused(Module& module, const absl::flat_hash_set<const Instruction*>& taken_elements) {
   for (Computation* computation : module.Computations()) {
     std::vector<Instruction*> all = computation->Instructions();
     for (auto i = all.rbegin(); i != all.rend(); ++i)
-      if (*i != computation->root() && IsUnused(**i)) {
+      if (*i != computation->root() && IsUnused(**i, taken_elements)) {
         const std::vector<Instruction*> elements((*i)->users().begin(), (*i)->users().end());
         if (std::find(elements.begin(), elements.end(), computation->root()) != elements.end())
           continue;
@@ -215,7 +215,8 @@ absl::Status ModuleConverter::ConvertHeader(const MlirOperation& entry) {
   const OpAttributes attributes(program_.top());
   ModuleHeader& header = module_.header();
   ASSIGN_OR_RETURN(header.replica_count, attributes.Int("mhlo.num_replicas", 1));
-  return ConvertSignature(entry, module_);
+  RETURN_IF_ERROR(ConvertSignature(entry, module_));
+  return ConvertModuleAttributes(program_.top(), module_);
 }
 
 absl::StatusOr<const MlirOperation*> ModuleConverter::Convert(const std::string& entry_name) {
@@ -235,7 +236,7 @@ absl::StatusOr<const MlirOperation*> ModuleConverter::Convert(const std::string&
     absl::Status converted = ConvertFunction(*function, function == entry);
     if (!converted.ok()) return WithPlace(std::move(converted), function->place);
   }
-  DropUnused(module_);
+  DropUnused(module_, taken_elements_);
   DropUncalled(module_);
   RETURN_IF_ERROR(ConvertHeader(*entry));
   return entry;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/types/span.h"
 #include "ir/module.h"
 #include "stablehlo/convert/op_attributes_internal.h"
@@ -59,6 +60,9 @@ class ModuleConverter {
   const WantedProbes& wanted_probes() const { return wanted_probes_; }
   // The attributes of a location: op_name, source and call stack.
   Shared<OpMetadata> Metadata(const MlirLocation* location);
+  // An element of a tuple that an operation of its own takes, which goes where nothing uses it; the
+  // elements that stand for an operation's several results stay.
+  void MarkAsOperation(const Instruction* element) { taken_elements_.insert(element); }
 
  private:
   absl::Status FindFunctions();
@@ -74,6 +78,7 @@ class ModuleConverter {
   absl::flat_hash_map<std::string, const MlirOperation*> functions_;
   absl::flat_hash_map<std::string, Computation*> converted_;
   absl::flat_hash_map<const MlirLocation*, Shared<OpMetadata>> metadata_;
+  absl::flat_hash_set<const Instruction*> taken_elements_;
   WantedProbes wanted_probes_;
   StackFrameMaker frames_;
 };
@@ -126,6 +131,8 @@ class BodyConverter {
   // Probes that have run in this body, or that a loop around hands in.
   std::map<std::string, ProbeRecord>& probes() { return probes_; }
   Instruction* Constant(Literal literal);
+  // The constant of an array; equal ones are one in a computation.
+  Instruction* Constant(SharedLiteral literal, const Shape& shape);
   // An array of which all elements are equal to the scalar; made once in a computation.
   Instruction* Splat(const Literal& scalar, const Shape& shape);
   Instruction* Splat(double value, const Shape& shape);
@@ -151,6 +158,7 @@ class BodyConverter {
   absl::flat_hash_map<const MlirValue*, Instruction*> values_;
   std::map<std::string, ProbeRecord> probes_;
   absl::flat_hash_map<std::pair<std::string, std::string>, Instruction*> splats_;  // shape, bits
+  absl::flat_hash_map<std::pair<std::string, std::string>, Instruction*> constants_;
 };
 
 // The values from outside of the regions that they use and that are no constants, in the order of
@@ -215,6 +223,13 @@ bool ComputesOnQuantized(const MlirOperation& op);
 absl::Status ConvertOnQuantized(BodyConverter& body, const MlirOperation& op);
 // The instruction, or a simpler one that gives the same and that XLA's conversion has in its place.
 Instruction* Simplified(BodyConverter& body, Instruction* made);
+// Gives a transpose the layout that XLA infers: the elements stay where they are, so that the
+// operand's layout moves along.
+void PermuteLayout(Instruction& transpose);
+// Whether the rules of its operation hold of an instruction of arrays, so that the shape is the one
+// that they give and it can be evaluated: a damaged program is told so when the module is verified,
+// and left alone before.
+bool FollowsRules(const Instruction& made);
 
 // Sizes that types leave open (refine.cc).
 
@@ -238,6 +253,10 @@ std::optional<std::vector<int64_t>> ConstantInts(const Instruction& instruction)
 
 // Sets the entry's layout, aliases and donors, and the shardings of its parameters.
 absl::Status ConvertSignature(const MlirOperation& entry, Module& module);
+// What the module's own attributes say of aliases and layouts, the entry's layout being known.
+absl::Status ConvertModuleAttributes(const MlirOperation& top, Module& module);
+// The shape with the order of dimensions, minor to major, that `layout` lists.
+absl::StatusOr<Shape> WithLayout(const Shape& shape, const MlirAttribute& layout);
 
 // Shardings of sdy (shardy.cc).
 

@@ -17,9 +17,7 @@
 #include "stablehlo/ir/print.h"
 
 namespace hlokit {
-namespace {
 
-// A shape with the layout that a list of dimensions, minor to major, says.
 absl::StatusOr<Shape> WithLayout(const Shape& shape, const MlirAttribute& layout) {
   const auto order = IntsOf(layout);
   if (!shape.IsArray()) return shape;
@@ -33,6 +31,8 @@ absl::StatusOr<Shape> WithLayout(const Shape& shape, const MlirAttribute& layout
   made.dynamic_mask = shape.dynamic_mask;
   return made;
 }
+
+namespace {
 
 absl::StatusOr<std::vector<Shape>> WithLayouts(const MlirOperation& op, const MlirAttribute& all,
                                                std::vector<Shape> shapes) {

@@ -120,11 +120,15 @@ absl::Status ConvertMinimum(BodyConverter& body, const MlirOperation& op) {
   return ConvertExtreme(body, op, Opcode::kMinimum);
 }
 
+// Of complex numbers the real parts are converted.
 absl::Status ConvertConvert(BodyConverter& body, const MlirOperation& op) {
-  ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, body.Operands(op));
+  ASSIGN_OR_RETURN(std::vector<Instruction*> operands, body.Operands(op));
   RETURN_IF_ERROR(CheckOperands(op, 1));
   const Shape shape = body.ShapeOf(op);
-  if (SameIgnoringLayout(shape, operands[0]->shape())) {
+  if (const Shape& from = operands[0]->shape(); IsComplex(from.type) && !IsComplex(shape.type)) {
+    const Shape real = from.WithType(RealComponent(from.type));
+    operands[0] = Simplified(body, body.Add(Opcode::kReal, real, {operands[0]}));
+  } else if (SameIgnoringLayout(shape, from)) {
     body.Set(op.results[0], operands[0]);
     return absl::OkStatus();
   }

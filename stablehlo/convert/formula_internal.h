@@ -44,7 +44,9 @@ class Formula {
 
  private:
   Formula Part(Opcode opcode) const {
-    return {*body_, body_->Add(opcode, shape().WithType(RealComponent(shape().type)), {value_})};
+    return {*body_,
+            Simplified(*body_, body_->Add(opcode, shape().WithType(RealComponent(shape().type)),
+                                          {value_}))};
   }
 
   BodyConverter* body_;

@@ -64,7 +64,7 @@ absl::Status ConvertConstant(BodyConverter& body, const MlirOperation& op) {
   if (value->literal->shape().IsScalar()) {
     made = body.Splat(*value->literal, shape);
   } else {
-    made = body.Add(Opcode::kConstant, shape, {}, ConstantAttrs{value->literal});
+    made = body.Constant(value->literal, shape);
   }
   body.SetResults(op, made);
   return absl::OkStatus();
@@ -139,21 +139,59 @@ absl::StatusOr<Instruction*> BroadcastInto(BodyConverter& body, Instruction* ope
   return body.Add(Opcode::kBroadcast, shape, {reshaped}, BroadcastAttrs{places});
 }
 
+namespace {
+
+// What a broadcast is of, where that is broadcast in its turn: with the places of its dimensions.
+Instruction* WithoutBroadcast(Instruction* operand, DimVector& dimensions) {
+  const Shape& from = operand->shape();
+  if (operand->opcode() != Opcode::kBroadcast || SplatConstant(*operand) != nullptr ||
+      from.HasDynamicDims() || static_cast<int>(dimensions.size()) != from.rank())
+    return operand;
+  DimVector composed = operand->attr<BroadcastAttrs>().dimensions;
+  for (int64_t& d : composed) d = dimensions[d];
+  dimensions = std::move(composed);
+  return operand->operand(0);
+}
+
+// A broadcast that changes the order of dimensions transposes first: the operand with its
+// dimensions in the order of the result's, which `dimensions` then is in.
+Instruction* InOrder(BodyConverter& body, Instruction* operand, DimVector& dimensions) {
+  const Shape& from = operand->shape();
+  if (static_cast<int>(dimensions.size()) != from.rank()) return operand;
+  DimVector permutation(dimensions.size()), sizes;
+  std::iota(permutation.begin(), permutation.end(), 0);
+  std::stable_sort(permutation.begin(), permutation.end(),
+                   [&](int64_t a, int64_t b) { return dimensions[a] < dimensions[b]; });
+  for (const int64_t d : permutation) sizes.push_back(from.dims[d]);
+  std::sort(dimensions.begin(), dimensions.end());
+  Instruction* made = body.Add(Opcode::kTranspose, Shape::Array(from.type, sizes), {operand},
+                               DimensionsAttrs{std::move(permutation)});
+  PermuteLayout(*made);
+  return made;
+}
+
+}  // namespace
+
 absl::Status ConvertBroadcastInDim(BodyConverter& body, const MlirOperation& op) {
-  ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, OperandsOf(body, op, 1));
-  ASSIGN_OR_RETURN(const DimVector dimensions, OpAttributes(op).Ints("broadcast_dimensions"));
+  ASSIGN_OR_RETURN(std::vector<Instruction*> operands, OperandsOf(body, op, 1));
+  ASSIGN_OR_RETURN(DimVector dimensions, OpAttributes(op).Ints("broadcast_dimensions"));
+  operands[0] = WithoutBroadcast(operands[0], dimensions);
+  if (const Shape& given = operands[0]->shape();
+      given.IsArray() && !given.HasDynamicDims() && SplatConstant(*operands[0]) == nullptr &&
+      !std::is_sorted(dimensions.begin(), dimensions.end()))
+    operands[0] = InOrder(body, operands[0], dimensions);
   const Shape shape = body.ShapeOf(op);
   const Shape& from = operands[0]->shape();
-  const bool sorted = std::is_sorted(dimensions.begin(), dimensions.end());
   Instruction* made = nullptr;
   if (const Literal* scalar = SplatConstant(*operands[0]);
       scalar && shape.IsArray() && !shape.HasDynamicDims()) {
     made = body.Splat(*scalar, shape);
   } else if (SameIgnoringLayout(from, shape) && IsIota(dimensions)) {
-    made = operands[0];
+    made =
+        operands[0]->opcode() == Opcode::kTranspose ? Simplified(body, operands[0]) : operands[0];
     body.Set(op.results[0], made);
     return absl::OkStatus();
-  } else if (shape.IsArray() && from.IsArray() && !shape.HasDynamicDims() && sorted &&
+  } else if (shape.IsArray() && from.IsArray() && !shape.HasDynamicDims() &&
              shape.ElementCount() == from.ElementCount() && shape.ElementCount() != 0) {
     made = body.Add(Opcode::kReshape, shape, operands);
   } else {
@@ -309,6 +347,12 @@ absl::Status ConvertScatter(BodyConverter& body, const MlirOperation& op) {
 absl::Status ConvertGetDimensionSize(BodyConverter& body, const MlirOperation& op) {
   ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, OperandsOf(body, op, 1));
   ASSIGN_OR_RETURN(const int64_t dimension, OpAttributes(op).Int("dimension"));
+  const Shape& from = operands[0]->shape();
+  if (from.IsArray() && dimension >= 0 && dimension < from.rank() &&
+      !from.IsDynamic(static_cast<int>(dimension)) && from.dims[dimension] <= INT32_MAX) {
+    body.SetResults(op, body.Splat(static_cast<double>(from.dims[dimension]), body.ShapeOf(op)));
+    return absl::OkStatus();
+  }
   body.SetResults(op, body.Add(Opcode::kGetDimensionSize, body.ShapeOf(op), operands,
                                DimensionsAttrs{{dimension}}));
   return absl::OkStatus();

@@ -75,7 +75,8 @@ absl::Status ConvertDotGeneral(BodyConverter& body, const MlirOperation& op) {
   return absl::OkStatus();
 }
 
-// A composite has the numbers as a list of six lists, in the order of the fields.
+// A composite has the numbers as a list of six lists, in the order of the fields; those of mhlo
+// have the first four as the numbers of a dot.
 absl::Status ConvertRaggedDot(BodyConverter& body, const MlirOperation& op) {
   ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, OperandsOf(body, op, 3));
   const OpAttributes attributes(op);
@@ -93,6 +94,9 @@ absl::Status ConvertRaggedDot(BodyConverter& body, const MlirOperation& op) {
     return InvalidArgument(op.name, ": expected ragged_dot_dimension_numbers");
   for (size_t i = 0; i < std::size(fields); ++i) {
     const MlirAttribute* field = listed ? all->elements[i] : all->Field(fields[i].first);
+    if (const MlirAttribute* dot_numbers = all->Field("dot_dimension_numbers");
+        field == nullptr && dot_numbers != nullptr)
+      field = dot_numbers->Field(fields[i].first);
     if (field == nullptr) continue;
     const auto ints = IntsOf(*field);
     if (!ints) return InvalidArgument(op.name, ": expected dimensions in ", fields[i].first);

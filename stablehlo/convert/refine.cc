@@ -24,7 +24,7 @@ std::optional<Literal> Known(const Instruction& i, int depth) {
     return std::nullopt;
   if (i.IsConstant() && i.literal() != nullptr) return *i.literal();
   if (depth >= kMaxDepth || i.operand_count() == 0 || i.HasSideEffect() || !i.called().empty() ||
-      i.opcode() == Opcode::kCustomCall || i.shape().HasDynamicDims())
+      i.opcode() == Opcode::kCustomCall || i.shape().HasDynamicDims() || !FollowsRules(i))
     return std::nullopt;
   std::vector<Literal> operands;
   std::vector<const Literal*> pointers;

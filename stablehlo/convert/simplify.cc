@@ -3,8 +3,12 @@
 //
 //   add(constant, x)                     -> add(x, constant), and so each commutative operation
 //   multiply(x, 1), x + 0, x - 0, x & -1 -> x
+//   of integers x * 0, x - x, x ^ x, ...  -> a splat
 //   slice of the whole, pad by nothing   -> x
-//   select by a predicate of one value   -> an operand
+//   slice of an operand of a concatenate -> the operand
+//   concatenate of concatenates          -> one concatenate; broadcast of a broadcast likewise
+//   select by a predicate of one value   -> an operand; of equal operands that one
+//   real, imag of complex(x, y)          -> x, y
 //   broadcast or slice of a splat        -> a splat
 //   transpose(transpose(x))              -> one transpose; of dimensions of size 1 alone a reshape
 //   iota over one of several dimensions  -> broadcast(iota of one dimension)
@@ -21,8 +25,22 @@
 
 #include "ops/infer/op_table.h"
 #include "stablehlo/convert/converter_internal.h"
+#include "stablehlo/ir/dense.h"
 
 namespace hlokit {
+
+void PermuteLayout(Instruction& transpose) {
+  const DimVector& permutation = transpose.attr<DimensionsAttrs>().dimensions;
+  const Shape& shape = transpose.shape();
+  const int rank = shape.rank();
+  DimVector places(rank), order;
+  for (int i = 0; i < rank; ++i) places[permutation[i]] = i;
+  for (const int64_t d : transpose.operand(0)->shape().MinorToMajor()) order.push_back(places[d]);
+  Shape permuted = Shape::ArrayWithLayout(shape.type, shape.dims, order);
+  permuted.dynamic_mask = shape.dynamic_mask;
+  transpose.set_shape(std::move(permuted));
+}
+
 namespace {
 
 // The scalar of which all elements of a constant are copies; null where they differ.
@@ -54,6 +72,25 @@ void TakeLayout(Instruction& made) {
   made.set_shape(std::move(shape));
 }
 
+// What 0, all bits and equal operands make of an operation of integers.
+Instruction* SimplifyIntegers(BodyConverter& body, Instruction* made, Instruction* lhs,
+                              Instruction* rhs) {
+  const ElementType type = made->shape().type;
+  if (!IsInteger(type) && !IsPred(type)) return made;
+  const Opcode opcode = made->opcode();
+  const bool zero = IsSplatOf(*rhs, 0);
+  const bool ones = IsPred(type) ? IsSplatOf(*rhs, 1) : IsSigned(type) && IsSplatOf(*rhs, -1);
+  if (((opcode == Opcode::kMultiply || opcode == Opcode::kAnd) && zero) ||
+      (opcode == Opcode::kOr && ones))
+    return rhs;
+  if (((opcode == Opcode::kOr || opcode == Opcode::kXor) && zero) ||
+      (opcode == Opcode::kAnd && ones))
+    return lhs;
+  if (lhs == rhs && (opcode == Opcode::kXor || opcode == Opcode::kSubtract))
+    return body.Splat(0.0, made->shape());
+  return made;
+}
+
 Instruction* SimplifyCommutative(BodyConverter& body, Instruction* made) {
   Instruction *lhs = made->operand(0), *rhs = made->operand(1);
   if (IsConstantLike(*lhs) && !IsConstantLike(*rhs)) {
@@ -62,24 +99,51 @@ Instruction* SimplifyCommutative(BodyConverter& body, Instruction* made) {
     TakeLayout(*made);
   }
   if (!SameIgnoringLayout(lhs->shape(), made->shape())) return made;
+  if (IsComplex(made->shape().type)) return made;
   if (made->opcode() == Opcode::kMultiply && IsSplatOf(*rhs, 1)) return lhs;
   if (made->opcode() == Opcode::kAdd && IsSplatOf(*rhs, 0)) return lhs;
-  const bool is_signed = IsSigned(made->shape().type);
-  if (made->opcode() == Opcode::kAnd && is_signed && IsSplatOf(*rhs, -1)) return lhs;
-  return made;
+  return SimplifyIntegers(body, made, lhs, rhs);
 }
 
-Instruction* SimplifySubtract(Instruction* made) {
+Instruction* SimplifySubtract(BodyConverter& body, Instruction* made) {
   const bool same = SameIgnoringLayout(made->operand(0)->shape(), made->shape());
-  return same && IsSplatOf(*made->operand(1), 0) ? made->operand(0) : made;
+  if (same && !IsComplex(made->shape().type) && IsSplatOf(*made->operand(1), 0))
+    return made->operand(0);
+  return SimplifyIntegers(body, made, made->operand(0), made->operand(1));
 }
 
 // Arrays of more elements are left to be computed.
 constexpr int64_t kMaxFolded = 65536;
-constexpr Opcode kFolded[] = {
-    Opcode::kAbs,    Opcode::kAdd,     Opcode::kAnd,     Opcode::kCompare,  Opcode::kConvert,
-    Opcode::kDivide, Opcode::kMaximum, Opcode::kMinimum, Opcode::kMultiply, Opcode::kNegate,
-    Opcode::kNot,    Opcode::kOr,      Opcode::kSelect,  Opcode::kSubtract, Opcode::kXor};
+constexpr Opcode kFolded[] = {Opcode::kAbs,
+                              Opcode::kAdd,
+                              Opcode::kAnd,
+                              Opcode::kClamp,
+                              Opcode::kCompare,
+                              Opcode::kConcatenate,
+                              Opcode::kConvert,
+                              Opcode::kCosine,
+                              Opcode::kDivide,
+                              Opcode::kExponential,
+                              Opcode::kLogistic,
+                              Opcode::kMaximum,
+                              Opcode::kMinimum,
+                              Opcode::kMultiply,
+                              Opcode::kNegate,
+                              Opcode::kNot,
+                              Opcode::kOr,
+                              Opcode::kRemainder,
+                              Opcode::kReshape,
+                              Opcode::kReverse,
+                              Opcode::kRoundNearestAfz,
+                              Opcode::kRoundNearestEven,
+                              Opcode::kSelect,
+                              Opcode::kSign,
+                              Opcode::kSine,
+                              Opcode::kSlice,
+                              Opcode::kSubtract,
+                              Opcode::kTan,
+                              Opcode::kTanh,
+                              Opcode::kTranspose};
 
 // The elements of a constant, those of a splat spelled out.
 Literal ElementsOf(const Instruction& constant) {
@@ -91,13 +155,6 @@ Literal ElementsOf(const Instruction& constant) {
   return all;
 }
 
-bool AllEqual(const Literal& literal) {
-  const int64_t width = ByteWidth(literal.type());
-  for (int64_t i = 1; i < literal.element_count(); ++i)
-    if (std::memcmp(literal.data(), literal.data() + i * width, width) != 0) return false;
-  return literal.element_count() > 0;
-}
-
 // f8e8m0fnu has no infinity, its highest bits are NaN; but where XLA's conversion computes a
 // constant, MLIR's own conversion makes an infinity of them (XLA's compilers give NaN).
 void NanToInfinity(Literal& converted) {
@@ -107,10 +164,22 @@ void NanToInfinity(Literal& converted) {
       converted.SetDouble(i, std::numeric_limits<double>::infinity());
 }
 
-// The constant that an operation on constants gives; null where it is no such operation.
+// Whether the integers of the result hold all elements of a float.
+bool HoldsAll(const Literal& from, const Literal& converted) {
+  if (!IsFloat(from.type()) || !IsInteger(converted.type())) return true;
+  for (int64_t i = 0; i < from.element_count(); ++i)
+    if (std::trunc(from.GetDouble(i)) != converted.GetDouble(i)) return false;
+  return true;
+}
+
+// The constant that an operation on constants gives; null where it is no such operation. Numbers
+// that are complex are left to be computed.
 Instruction* Fold(BodyConverter& body, const Instruction& made) {
   if (std::find(std::begin(kFolded), std::end(kFolded), made.opcode()) == std::end(kFolded) ||
       made.shape().ElementCount() > kMaxFolded)
+    return nullptr;
+  const bool moves = made.opcode() == Opcode::kReshape || made.opcode() == Opcode::kSelect;
+  if (!moves && (IsComplex(made.shape().type) || IsComplex(made.operand(0)->shape().type)))
     return nullptr;
   for (const Instruction* operand : made.operands())
     if (!IsConstantLike(*operand) || operand->shape().ElementCount() > kMaxFolded) return nullptr;
@@ -120,12 +189,12 @@ Instruction* Fold(BodyConverter& body, const Instruction& made) {
   for (const Literal& value : values) operands.push_back(&value);
   absl::StatusOr<Literal> result = Evaluate(EvalContext{made, operands, {}, 0, 0, nullptr});
   if (!result.ok()) return nullptr;
+  if (made.opcode() == Opcode::kConvert && !HoldsAll(values[0], *result)) return nullptr;
   if (made.opcode() == Opcode::kConvert && values[0].type() == ElementType::kF8E8M0FNU)
     NanToInfinity(*result);
   const Shape shape = made.shape().WithDefaultLayout();
   if (!AllEqual(*result))
-    return body.Add(Opcode::kConstant, shape, {},
-                    ConstantAttrs{std::make_shared<const Literal>(*result)});
+    return body.Constant(std::make_shared<const Literal>(*std::move(result)), shape);
   Literal scalar(Shape::Scalar(shape.type).WithDefaultLayout());
   std::memcpy(scalar.data(), result->data(), scalar.byte_size());
   return body.Splat(scalar, shape);
@@ -140,19 +209,6 @@ bool OnlyMovesOnes(const Shape& operand, absl::Span<const int64_t> permutation) 
     last = d;
   }
   return true;
-}
-
-// As XLA infers it: the elements stay where they are, so that the operand's layout moves along.
-void PermuteLayout(Instruction& transpose) {
-  const DimVector& permutation = transpose.attr<DimensionsAttrs>().dimensions;
-  const Shape& shape = transpose.shape();
-  const int rank = shape.rank();
-  DimVector places(rank), order;
-  for (int i = 0; i < rank; ++i) places[permutation[i]] = i;
-  for (const int64_t d : transpose.operand(0)->shape().MinorToMajor()) order.push_back(places[d]);
-  Shape permuted = Shape::ArrayWithLayout(shape.type, shape.dims, order);
-  permuted.dynamic_mask = shape.dynamic_mask;
-  transpose.set_shape(std::move(permuted));
 }
 
 Instruction* SimplifyTranspose(BodyConverter& body, Instruction* made) {
@@ -180,7 +236,7 @@ Instruction* SimplifyReshape(BodyConverter& body, Instruction* made) {
   if (made->shape().HasDynamicDims() || operand->shape().HasDynamicDims()) return made;
   if (const Literal* splat = SplatOf(*operand)) return body.Splat(*splat, made->shape());
   if (operand->opcode() != Opcode::kReshape) return made;
-  operand = operand->operand(0);
+  while (operand->opcode() == Opcode::kReshape) operand = operand->operand(0);
   if (SameIgnoringLayout(made->shape(), operand->shape())) return operand;
   return body.Add(Opcode::kReshape, made->shape(), {operand});
 }
@@ -188,9 +244,9 @@ Instruction* SimplifyReshape(BodyConverter& body, Instruction* made) {
 Instruction* SimplifyIota(BodyConverter& body, Instruction* made) {
   const int64_t dimension = made->attr<IotaAttrs>().iota_dimension;
   const Shape& shape = made->shape();
-  if (shape.rank() < 2 || shape.HasDynamicDims() || dimension < 0 || dimension >= shape.rank())
-    return made;
+  if (shape.HasDynamicDims() || dimension < 0 || dimension >= shape.rank()) return made;
   if (shape.dims[dimension] == 1) return body.Splat(0.0, shape);
+  if (shape.rank() < 2) return made;
   Instruction* line =
       body.Add(Opcode::kIota, Shape::Array(shape.type, {shape.dims[dimension]}).WithDefaultLayout(),
                {}, IotaAttrs{0});
@@ -199,18 +255,89 @@ Instruction* SimplifyIota(BodyConverter& body, Instruction* made) {
   return body.Add(Opcode::kBroadcast, shape, {line}, BroadcastAttrs{{dimension}});
 }
 
+// The operand of a concatenate that a slice with steps of 1 takes whole.
+Instruction* SimplifySliceOfConcatenate(Instruction* made) {
+  const Instruction& joined = *made->operand(0);
+  if (joined.opcode() != Opcode::kConcatenate) return made;
+  const int64_t along = joined.attr<DimensionsAttrs>().dimensions[0];
+  const SliceSpec& slice = made->attr<SliceAttrs>().slice;
+  int64_t start = 0;
+  for (Instruction* part : joined.operands()) {
+    if (part->shape().HasDynamicDims()) return made;
+    if (start == slice[along].start && SameIgnoringLayout(part->shape(), made->shape()) &&
+        slice[along].stride == 1)
+      return part;
+    start += part->shape().dims[along];
+  }
+  return made;
+}
+
 Instruction* SimplifySlice(BodyConverter& body, Instruction* made) {
   Instruction* operand = made->operand(0);
   if (operand->shape().HasDynamicDims()) return made;
   if (SameIgnoringLayout(made->shape(), operand->shape())) return operand;
-  const Literal* splat = SplatOf(*operand);
-  return splat == nullptr ? made : body.Splat(*splat, made->shape());
+  if (const Literal* splat = SplatOf(*operand)) return body.Splat(*splat, made->shape());
+  return SimplifySliceOfConcatenate(made);
 }
 
-// A predicate of which all elements are equal chooses an operand.
-Instruction* SimplifySelect(Instruction* made) {
-  const Literal* splat = SplatOf(*made->operand(0));
-  if (splat == nullptr) return made;
+// As one concatenate of the operands' operands where they join the same dimension.
+Instruction* SimplifyConcatenate(BodyConverter& body, Instruction* made) {
+  const DimensionsAttrs& attrs = made->attr<DimensionsAttrs>();
+  std::vector<Instruction*> all;
+  for (Instruction* operand : made->operands()) {
+    if (operand->opcode() == Opcode::kConcatenate && operand->attr<DimensionsAttrs>() == attrs) {
+      all.insert(all.end(), operand->operands().begin(), operand->operands().end());
+    } else {
+      all.push_back(operand);
+    }
+  }
+  if (all.size() == 1) return all[0];
+  return all.size() == made->operands().size()
+             ? made
+             : body.Add(Opcode::kConcatenate, made->shape(), all, attrs);
+}
+
+// The dimensions of the inner one where the outer one puts them.
+Instruction* SimplifyBroadcast(BodyConverter& body, Instruction* made) {
+  const Instruction* operand = made->operand(0);
+  if (operand->opcode() != Opcode::kBroadcast || operand->shape().HasDynamicDims()) return made;
+  DimVector dimensions = operand->attr<BroadcastAttrs>().dimensions;
+  for (int64_t& d : dimensions) d = made->attr<BroadcastAttrs>().dimensions[d];
+  return body.Add(Opcode::kBroadcast, made->shape(), {operand->operand(0)},
+                  BroadcastAttrs{std::move(dimensions)});
+}
+
+// The part that a complex number was made of.
+Instruction* SimplifyPart(Instruction* made) {
+  const Instruction& operand = *made->operand(0);
+  if (operand.opcode() != Opcode::kComplex) return made;
+  return operand.operand(made->opcode() == Opcode::kReal ? 0 : 1);
+}
+
+Instruction* SimplifyReverse(Instruction* made) {
+  const Shape& shape = made->shape();
+  for (const int64_t d : made->attr<DimensionsAttrs>().dimensions)
+    if (shape.dims[d] != 1 || shape.IsDynamic(static_cast<int>(d))) return made;
+  return made->operand(0);
+}
+
+// An update of all elements is what is left.
+Instruction* SimplifyUpdate(Instruction* made) {
+  Instruction* update = made->operand(1);
+  return SameIgnoringLayout(update->shape(), made->shape()) ? update : made;
+}
+
+// A predicate of which all elements are equal chooses an operand; one that is negated exchanges
+// them.
+Instruction* SimplifySelect(BodyConverter& body, Instruction* made) {
+  const Instruction& predicate = *made->operand(0);
+  const Literal* splat = SplatOf(predicate);
+  if (splat == nullptr) {
+    if (made->operand(1) == made->operand(2)) return made->operand(1);
+    if (predicate.opcode() != Opcode::kNot) return made;
+    return body.Add(Opcode::kSelect, made->shape(),
+                    {predicate.operand(0), made->operand(2), made->operand(1)});
+  }
   Instruction* chosen = made->operand(splat->GetInt(0) != 0 ? 1 : 2);
   return SameIgnoringLayout(chosen->shape(), made->shape()) ? chosen : made;
 }
@@ -222,9 +349,12 @@ Instruction* SimplifyPad(Instruction* made) {
   return none ? made->operand(0) : made;
 }
 
-// Of no elements the first value is left.
+// Of no elements the first value is left, and over no dimensions the operand.
 Instruction* SimplifyReduce(BodyConverter& body, Instruction* made) {
   const Shape& from = made->operand(0)->shape();
+  if (made->operand_count() == 2 && made->attr<DimensionsAttrs>().dimensions.empty() &&
+      SameIgnoringLayout(from, made->shape()))
+    return made->operand(0);
   if (made->operand_count() != 2 || from.HasDynamicDims() || from.ElementCount() != 0 ||
       made->operand(1)->shape().type != made->shape().type)
     return made;
@@ -239,22 +369,14 @@ Instruction* SimplifyCompare(Instruction* made) {
   return differs && of_predicates && IsSplatOf(*made->operand(1), 0) ? made->operand(0) : made;
 }
 
-// Whether the rules of its operation hold of an instruction, so that the shape is the one that they
-// give: a damaged program is told so when the module is verified, and left alone here.
-bool FollowsRules(const Instruction& made) {
-  for (const Instruction* operand : made.operands())
-    if (!operand->shape().IsArray()) return false;
-  const absl::StatusOr<Shape> inferred = InferShape(made);
-  return inferred.ok() && SameIgnoringLayout(*inferred, made.shape());
-}
-
 // Whether there is a rule here for the opcode, or for constants of it.
 bool HasRule(Opcode opcode) {
-  static constexpr Opcode kOthers[] = {Opcode::kIota,    Opcode::kPad,   Opcode::kReduce,
-                                       Opcode::kReshape, Opcode::kSlice, Opcode::kTranspose};
+  static constexpr Opcode kOthers[] = {
+      Opcode::kBroadcast, Opcode::kImag,  Opcode::kDynamicUpdateSlice, Opcode::kIota, Opcode::kPad,
+      Opcode::kReal,      Opcode::kReduce};
   return std::find(std::begin(kOthers), std::end(kOthers), opcode) != std::end(kOthers) ||
          std::find(std::begin(kFolded), std::end(kFolded), opcode) != std::end(kFolded) ||
-         HasTrait(opcode, kElementwise) || opcode == Opcode::kReverse;
+         HasTrait(opcode, kElementwise);
 }
 
 // Without effects and without computations that might have some.
@@ -264,6 +386,13 @@ bool IsPure(const Instruction& i) {
 }
 
 }  // namespace
+
+bool FollowsRules(const Instruction& made) {
+  for (const Instruction* operand : made.operands())
+    if (!operand->shape().IsArray()) return false;
+  const absl::StatusOr<Shape> inferred = InferShape(made);
+  return inferred.ok() && SameIgnoringLayout(*inferred, made.shape());
+}
 
 Instruction* Simplified(BodyConverter& body, Instruction* made) {
   const Shape& shape = made->shape();
@@ -286,10 +415,19 @@ Instruction* Simplified(BodyConverter& body, Instruction* made) {
     case Opcode::kOr:
     case Opcode::kXor:
       return made->operand_count() == 2 ? SimplifyCommutative(body, made) : made;
+    case Opcode::kBroadcast:
+      return is_static ? SimplifyBroadcast(body, made) : made;
     case Opcode::kCompare:
       return SimplifyCompare(made);
+    case Opcode::kConcatenate:
+      return is_static ? SimplifyConcatenate(body, made) : made;
     case Opcode::kConvert:
       return SameIgnoringLayout(shape, made->operand(0)->shape()) ? made->operand(0) : made;
+    case Opcode::kDynamicUpdateSlice:
+      return is_static ? SimplifyUpdate(made) : made;
+    case Opcode::kImag:
+    case Opcode::kReal:
+      return SimplifyPart(made);
     case Opcode::kIota:
       return SimplifyIota(body, made);
     case Opcode::kPad:
@@ -297,13 +435,15 @@ Instruction* Simplified(BodyConverter& body, Instruction* made) {
     case Opcode::kReduce:
       return SimplifyReduce(body, made);
     case Opcode::kSelect:
-      return SimplifySelect(made);
+      return SimplifySelect(body, made);
     case Opcode::kReshape:
       return SimplifyReshape(body, made);
+    case Opcode::kReverse:
+      return SimplifyReverse(made);
     case Opcode::kSlice:
       return SimplifySlice(body, made);
     case Opcode::kSubtract:
-      return SimplifySubtract(made);
+      return SimplifySubtract(body, made);
     case Opcode::kTranspose:
       return SimplifyTranspose(body, made);
     default:

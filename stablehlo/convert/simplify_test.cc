@@ -47,6 +47,58 @@ TEST(SimplifyTest, NothingIsAddedAndNothingCut) {
   EXPECT_TRUE(Has(text, "tanh(%Arg_0)")) << text;
 }
 
+struct Form {
+  const char* body;
+  const char* expected;
+};
+
+// Each gives an array of three integers.
+TEST(SimplifyTest, WhatIsLeftOfIntegers) {
+  const Form forms[] = {
+      {"%r = stablehlo.subtract %x, %x : tensor<3xi32>", "broadcast(%constant), dimensions={}"},
+      {"%c = stablehlo.constant dense<0> : tensor<3xi32>\n"
+       "%y = stablehlo.or %x, %c : tensor<3xi32>\n%r = stablehlo.abs %y : tensor<3xi32>",
+       "abs(%Arg_0)"},
+      {"%c = stablehlo.constant dense<[5, -3, 7]> : tensor<3xi32>\n"
+       "%d = stablehlo.constant dense<[3, 2, 2]> : tensor<3xi32>\n"
+       "%r = stablehlo.remainder %c, %d : tensor<3xi32>",
+       "constant({2, -1, 1})"},
+      {"%c = stablehlo.constant dense<[1, 2, 3]> : tensor<3xi32>\n"
+       "%r = stablehlo.reverse %c, dims = [0] : tensor<3xi32>",
+       "constant({3, 2, 1})"},
+      {"%c = stablehlo.constant dense<[4, 4, 4]> : tensor<3xi32>\n"
+       "%r = stablehlo.add %x, %c : tensor<3xi32>",
+       "add(%Arg_0, %broadcast)"},
+      {"%a = stablehlo.constant dense<[1, 2, 3]> : tensor<3xi32>\n"
+       "%b = stablehlo.constant dense<[1, 2, 3]> : tensor<3xi32>\n"
+       "%y = stablehlo.add %x, %a : tensor<3xi32>\n%r = stablehlo.multiply %y, %b : tensor<3xi32>",
+       "multiply(%add, %constant)"},
+      {"%j = stablehlo.concatenate %x, %x, dim = 0 : (tensor<3xi32>, tensor<3xi32>) -> "
+       "tensor<6xi32>\n"
+       "%s = stablehlo.slice %j [3:6] : (tensor<6xi32>) -> tensor<3xi32>\n"
+       "%r = stablehlo.abs %s : tensor<3xi32>",
+       "abs(%Arg_0)"},
+      {"%i = stablehlo.constant dense<1> : tensor<i32>\n"
+       "%r = \"stablehlo.case\"(%i) ({ stablehlo.return %x : tensor<3xi32> }, "
+       "{ %a = stablehlo.abs %x : tensor<3xi32>\n stablehlo.return %a : tensor<3xi32> }) : "
+       "(tensor<i32>) -> tensor<3xi32>",
+       "ROOT %abs"},
+  };
+  for (const Form& form : forms) {
+    const std::string text = Converted("tensor<3xi32>", "tensor<3xi32>", form.body);
+    EXPECT_TRUE(Has(text, form.expected)) << text;
+  }
+}
+
+TEST(SimplifyTest, ABroadcastInAnotherOrderTransposesFirst) {
+  const std::string text =
+      Converted("tensor<2x3xf32>", "tensor<3x2x4xf32>",
+                "%r = stablehlo.broadcast_in_dim %x, dims = [1, 0] : (tensor<2x3xf32>) -> "
+                "tensor<3x2x4xf32>");
+  EXPECT_TRUE(Has(text, "f32[3,2]{0,1} transpose(%Arg_0), dimensions={1,0}")) << text;
+  EXPECT_TRUE(Has(text, "broadcast(%transpose), dimensions={0,1}")) << text;
+}
+
 TEST(SimplifyTest, TransposesKeepTheElementsInPlace) {
   const std::string text = Converted(
       "tensor<2x3xf32>", "tensor<3x2xf32>",

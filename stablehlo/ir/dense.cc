@@ -44,7 +44,26 @@ void Unpack(absl::string_view bytes, Literal& literal) {
   }
 }
 
+// The same of bytes.
+bool AllEqual(absl::string_view bytes, int64_t width) {
+  const size_t rest = bytes.size() - std::min<size_t>(bytes.size(), width);
+  return !bytes.empty() && std::memcmp(bytes.data(), bytes.data() + width, rest) == 0;
+}
+
 }  // namespace
+
+bool AllEqual(const Literal& literal) {
+  const int64_t width = ByteWidth(literal.type());
+  return literal.element_count() > 0 &&
+         std::memcmp(literal.data(), literal.data() + width, literal.byte_size() - width) == 0;
+}
+
+SharedLiteral OneOfEqual(SharedLiteral literal) {
+  if (literal->element_count() < 2 || !AllEqual(*literal)) return literal;
+  Literal one = Literal::Unset(Shape::Scalar(literal->type()));
+  std::memcpy(one.data(), literal->data(), one.byte_size());
+  return std::make_shared<const Literal>(std::move(one));
+}
 
 absl::StatusOr<SharedLiteral> DenseFromBytes(absl::string_view bytes, const Shape& shape,
                                              bool splat_allowed) {
@@ -57,14 +76,15 @@ absl::StatusOr<SharedLiteral> DenseFromBytes(absl::string_view bytes, const Shap
   if (!whole && !bits && !splat)
     return InvalidArgument("expected the bytes of ", count, " elements of ", Text(shape.type),
                            ", found ", size);
+  const bool alike = splat_allowed && whole && count > 1 && AllEqual(bytes, width);
   const bool one =
-      splat && !(whole || (bits && count > 1 && bytes[0] != '\xff' && bytes[0] != '\0'));
+      alike || (splat && !(whole || (bits && count > 1 && bytes[0] != '\xff' && bytes[0] != '\0')));
   auto literal = std::make_shared<Literal>(
       Literal::Unset(one ? Shape::Scalar(shape.type) : shape.WithDefaultLayout()));
   if (bits && !one && !whole) {
     UnpackBits(bytes, *literal);
   } else {
-    Unpack(bytes, *literal);
+    Unpack(alike ? bytes.substr(0, width) : bytes, *literal);
   }
   return SharedLiteral(std::move(literal));
 }

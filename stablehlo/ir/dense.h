@@ -7,8 +7,16 @@
 
 namespace hlokit {
 
+// Whether there are elements and all have the same bits.
+bool AllEqual(const Literal& literal);
+
+// The literal, or a scalar where there are several elements and all are equal: MLIR makes no
+// difference between `dense<[2, 2]>` and `dense<2>`.
+SharedLiteral OneOfEqual(SharedLiteral literal);
+
 // The elements of an array of `shape` from bytes in row-major order, little-endian; a scalar
-// literal where `splat_allowed` and the bytes are those of a single element that stands for all. i1
+// literal where `splat_allowed` and the bytes are those of a single element that stands for all, or
+// all elements are equal. i1
 // takes a bit or a byte an element, as the number of bytes says; other types below a byte take one.
 // Errors: InvalidArgument where the number of bytes is another.
 absl::StatusOr<SharedLiteral> DenseFromBytes(absl::string_view bytes, const Shape& shape,

@@ -8,13 +8,13 @@
 
 #include <algorithm>
 #include <complex>
-#include <cstring>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "stablehlo/ir/dense.h"
 
 namespace hlokit {
 namespace {
@@ -80,12 +80,6 @@ std::string Element(const Literal& literal, int64_t i, const MlirType* type) {
   if (!IsComplex(literal.type())) return absl::StrCat(literal.GetInt(i));
   const std::complex<double> value = literal.GetComplex(i);
   return absl::StrCat("(", Number(value.real(), type), ",", Number(value.imag(), type), ")");
-}
-
-bool AllEqual(const Literal& literal) {
-  const int64_t width = ByteWidth(literal.type());
-  const int64_t rest = literal.byte_size() - width;
-  return rest >= 0 && std::memcmp(literal.data(), literal.data() + width, rest) == 0;
 }
 
 // The elements from `next` on of dimensions `depth` and inner ones, in brackets.

@@ -139,7 +139,7 @@ bool MlirTextReader::ReadElements(uint32_t characters, MlirAttribute& a) {
   auto literal =
       std::make_shared<Literal>(splat ? Shape::Scalar(shape.type) : shape.WithDefaultLayout());
   if (!DenseReader(s_, *literal).Read()) return false;
-  a.literal = std::move(literal);
+  a.literal = OneOfEqual(std::move(literal));
   return true;
 }
 

@@ -4,8 +4,8 @@
 // Sums with a simple reducer may be reassociated; a maximum or minimum of floats runs on integer
 // keys that order NaN as XLA does. Work: one application of the reducer for each element reduced.
 #include "absl/container/flat_hash_set.h"
+#include "codegen/accumulators.h"
 #include "codegen/math/value.h"
-#include "codegen/running_reduction.h"
 #include "ops/dim_lists.h"
 #include "ops/evaluate/reducer.h"
 #include "ops/evaluate/scalar_program.h"
@@ -14,7 +14,7 @@
 namespace hlokit {
 namespace {
 
-// While alive, float operations may be reassociated (so that LLVM keeps several running sums) and
+// While alive, float operations may be reassociated (so that LLVM keeps several partial sums) and
 // products fused with additions.
 class Reassociate {
  public:
@@ -107,7 +107,7 @@ std::vector<ScalarValue> EmitReductionStep(ElementEmitter& emitter, const Instru
 
 // Integers of less than a byte are added and multiplied in their storage type and wrapped once:
 // both operations commute with the reduction modulo 2^bits.
-RunningReduction::RunningReduction(const Instruction& reduce, ElementEmitter& emitter, bool in_keys)
+Accumulators::Accumulators(const Instruction& reduce, ElementEmitter& emitter, bool in_keys)
     : reduce_(&reduce),
       emitter_(&emitter),
       rounds_steps_(RoundsSteps(reduce)),
@@ -124,18 +124,18 @@ RunningReduction::RunningReduction(const Instruction& reduce, ElementEmitter& em
 
 // The total order key of x. NaN gets the key that wins: the largest for a maximum, the smallest for
 // a minimum, so that it propagates.
-llvm::Value* RunningReduction::Key(llvm::Value* x) const {
+llvm::Value* Accumulators::Key(llvm::Value* x) const {
   const Val value(emitter_->builder(), x);
   const bool first = key_combiner_ == llvm::Intrinsic::smin;
   const Val nan = value.With(llvm::ConstantFP::getNaN(x->getType(), first));
   return Select(Unordered(value, value), TotalOrderKey(nan), TotalOrderKey(value)).get();
 }
 
-llvm::Value* RunningReduction::FromKey(llvm::Value* key) const {
+llvm::Value* Accumulators::FromKey(llvm::Value* key) const {
   return FromTotalOrderKey(Val(emitter_->builder(), key)).get();
 }
 
-void RunningReduction::AppendInitial(Values& carried) const {
+void Accumulators::AppendInitial(Values& carried) const {
   if (key_combiner_ != llvm::Intrinsic::not_intrinsic) {
     carried.push_back(Key(initial_[0].re));
     return;
@@ -144,7 +144,7 @@ void RunningReduction::AppendInitial(Values& carried) const {
   carried.insert(carried.end(), flat.begin(), flat.end());
 }
 
-std::vector<ScalarValue> RunningReduction::Take(const Values& carried, size_t& used) const {
+std::vector<ScalarValue> Accumulators::Take(const Values& carried, size_t& used) const {
   if (key_combiner_ != llvm::Intrinsic::not_intrinsic) return {{FromKey(carried[used++])}};
   const size_t count = Flatten(initial_).size();
   const Values own(carried.begin() + used, carried.begin() + used + count);
@@ -152,8 +152,8 @@ std::vector<ScalarValue> RunningReduction::Take(const Values& carried, size_t& u
   return Unflatten(own, initial_);
 }
 
-void RunningReduction::AppendNext(const ElementIndex& index, const Values& carried, size_t& used,
-                                  Values& next) const {
+void Accumulators::AppendNext(const ElementIndex& index, const Values& carried, size_t& used,
+                              Values& next) const {
   if (key_combiner_ != llvm::Intrinsic::not_intrinsic) {
     llvm::Value* key = Key(emitter_->Emit(reduce_->operand(0), index).re);
     next.push_back(Combine(carried[used++], key));
@@ -167,7 +167,7 @@ void RunningReduction::AppendNext(const ElementIndex& index, const Values& carri
   next.insert(next.end(), flat.begin(), flat.end());
 }
 
-Values RunningReduction::CombineFlat(absl::Span<const ScalarValue> arguments) const {
+Values Accumulators::CombineFlat(absl::Span<const ScalarValue> arguments) const {
   Builder& b = emitter_->builder();
   if (wraps_late_) {
     const bool adds = SimpleReducer(*reduce_->to_apply()) == Opcode::kAdd;
@@ -179,7 +179,7 @@ Values RunningReduction::CombineFlat(absl::Span<const ScalarValue> arguments) co
 }
 
 // The value e with reducer(e, x) = x. For a sum of floats it is -0, since 0 + -0 is 0.
-llvm::Value* RunningReduction::IdentityElement() const {
+llvm::Value* Accumulators::IdentityElement() const {
   llvm::Type* type = initial_[0].re->getType();
   if (key_combiner_ != llvm::Intrinsic::not_intrinsic)
     return Key(llvm::ConstantFP::getInfinity(type, key_combiner_ == llvm::Intrinsic::smax));
@@ -195,7 +195,7 @@ llvm::Value* RunningReduction::IdentityElement() const {
   }
 }
 
-llvm::Value* RunningReduction::Combine(llvm::Value* x, llvm::Value* y) const {
+llvm::Value* Accumulators::Combine(llvm::Value* x, llvm::Value* y) const {
   if (key_combiner_ != llvm::Intrinsic::not_intrinsic)
     return emitter_->builder().CreateBinaryIntrinsic(key_combiner_, x, y);
   const ScalarValue arguments[] = {{x}, {y}};
@@ -203,7 +203,7 @@ llvm::Value* RunningReduction::Combine(llvm::Value* x, llvm::Value* y) const {
 }
 
 // Accumulators of narrow floats are f32.
-std::vector<ScalarValue> RunningReduction::Results(const Values& carried, size_t& used) const {
+std::vector<ScalarValue> Accumulators::Results(const Values& carried, size_t& used) const {
   std::vector<ScalarValue> results = Take(carried, used);
   for (size_t k = 0; k < results.size(); ++k) {
     const ElementType type = emitter_->TypeOf(PartShape(*reduce_, k));
@@ -291,15 +291,15 @@ ElementEmitter::Results ElementEmitter::EmitReduce(const Instruction* i,
     return elements;
   }
 
-  const RunningReduction running(*i, *this, /*in_keys=*/true);
+  const Accumulators accumulators(*i, *this, /*in_keys=*/true);
   Values initial;
-  running.AppendInitial(initial);
+  accumulators.AppendInitial(initial);
   // The fastest dimensions in memory are one loop where elements go by their position.
   const size_t outer = order.size() - MergedDims(*i, order);
   const auto step = [&](const ElementIndex& at, const Values& carried) {
     Values next;
     size_t used = 0;
-    running.AppendNext(at, carried, used, next);
+    accumulators.AppendNext(at, carried, used, next);
     return next;
   };
   std::function<Values(size_t, const Values&)> nest = [&](size_t level,
@@ -325,7 +325,7 @@ ElementEmitter::Results ElementEmitter::EmitReduce(const Instruction* i,
     });
   };
   size_t used = 0;
-  return running.Results(nest(0, initial), used);
+  return accumulators.Results(nest(0, initial), used);
 }
 
 namespace {
@@ -362,10 +362,10 @@ ElementEmitter::Results ElementEmitter::EmitReduceWindow(const Instruction* i,
   const Shape& from = i->operand(0)->shape();
   const Window& window = i->attr<WindowAttrs>().window;
   const ElementIndex full = WithMulti(b_, index, PartShape(*i, 0));
-  Results running;
+  Results accumulators;
   for (int64_t k = 0; k < n; ++k)
-    running.push_back(Emit(i->operand(n + k), ElementIndex::Multi({})));
-  const Results like = running;
+    accumulators.push_back(Emit(i->operand(n + k), ElementIndex::Multi({})));
+  const Results like = accumulators;
   std::vector<llvm::Value*> multi(from.rank());
   const bool rounds_steps = RoundsSteps(*i);
   const bool reassociate = !rounds_steps && SimpleReducer(*i->to_apply()).has_value();
@@ -405,8 +405,8 @@ ElementEmitter::Results ElementEmitter::EmitReduceWindow(const Instruction* i,
       return next;
     });
   };
-  if (from.ElementCount() == 0) return running;
-  Results results = Unflatten(nest(0, b_.getTrue(), Flatten(running)), like);
+  if (from.ElementCount() == 0) return accumulators;
+  Results results = Unflatten(nest(0, b_.getTrue(), Flatten(accumulators)), like);
   for (int64_t k = 0; k < n; ++k) {
     const ElementType type = TypeOf(PartShape(*i, k));
     if (IsNarrowFloat(type)) results[k] = EmitConvert(b_, ElementType::kF32, type, results[k]);

@@ -293,9 +293,9 @@ absl::Status CudaDeviceRun::RunWhile(const Step& step) {
   for (;;) {
     RETURN_IF_ERROR(CountStep());
     RETURN_IF_ERROR(RunSequence(step.bodies[0]));
-    uint8_t goes_on = 0;
-    RETURN_IF_ERROR(CopyOut(&goes_on, At(step.selector), 1));
-    if (goes_on == 0) return absl::OkStatus();
+    uint8_t condition = 0;
+    RETURN_IF_ERROR(CopyOut(&condition, At(step.selector), 1));
+    if (condition == 0) return absl::OkStatus();
     RETURN_IF_ERROR(RunSequence(step.bodies[1]));
   }
 }

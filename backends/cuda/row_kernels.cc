@@ -96,55 +96,57 @@ class GroupRowEmitter {
   }
 
   void EmitPass(int pass) {
-    std::vector<RunningReduction> running;
+    std::vector<Accumulators> reductions;
     for (const RowForm::Reduction& r : form_.reductions)
-      if (r.pass == pass) running.emplace_back(*r.reduce, emitter_);
+      if (r.pass == pass) reductions.emplace_back(*r.reduce, emitter_);
     const bool stores = pass + 1 == form_.passes && !plan_.full_roots.empty();
-    if (running.empty() && !stores) return;
-    for (RunningReduction& r : running) r.KeepOrder();
-    Values partial = EmitElements(running, stores);
+    if (reductions.empty() && !stores) return;
+    for (Accumulators& r : reductions) r.KeepOrder();
+    Values partial = EmitElements(reductions, stores);
     if (plan_.threads > 1)
-      for (size_t k = 0; k < running.size(); ++k)
-        partial[k] = group_.Combine(
-            partial[k], [&](llvm::Value* x, llvm::Value* y) { return running[k].Combine(x, y); });
+      for (size_t k = 0; k < reductions.size(); ++k)
+        partial[k] = group_.Combine(partial[k], [&](llvm::Value* x, llvm::Value* y) {
+          return reductions[k].Combine(x, y);
+        });
     size_t used = 0;
-    for (const RunningReduction& r : running) {
+    for (const Accumulators& r : reductions) {
       const std::vector<ScalarValue> parts = r.Results(partial, used);
       emitter_.BindParts(&r.reduce(), [parts](const ElementIndex&) { return parts; });
     }
   }
 
   // The first lane begins with the initial values, the others with identity elements.
-  Values Begin(const std::vector<RunningReduction>& running) {
+  Values Begin(const std::vector<Accumulators>& reductions) {
     Values initial;
-    for (const RunningReduction& r : running) r.AppendInitial(initial);
+    for (const Accumulators& r : reductions) r.AppendInitial(initial);
     if (plan_.threads == 1) return initial;
     llvm::Value* const first = b_.CreateICmpEQ(group_.lane(), b_.Index(0));
-    for (size_t k = 0; k < running.size(); ++k)
+    for (size_t k = 0; k < reductions.size(); ++k)
       initial[k] =
-          b_.CreateSelect(first, initial[k], IdentityOf(running[k], initial[k]->getType()));
+          b_.CreateSelect(first, initial[k], IdentityOf(reductions[k], initial[k]->getType()));
     return initial;
   }
 
   // The lane's vectors of the row: number `lane`, then every `threads`-th.
-  Values EmitElements(const std::vector<RunningReduction>& running, bool stores) {
+  Values EmitElements(const std::vector<Accumulators>& reductions, bool stores) {
     const int64_t threads = plan_.threads, vectors = form_.length / plan_.vector;
     llvm::Value* steps = b_.Index(vectors / threads);
     if (const int64_t rest = vectors % threads; rest > 0)
       steps = b_.CreateNSWAdd(
           steps, b_.CreateZExt(b_.CreateICmpULT(group_.lane(), b_.Index(rest)), b_.IndexType()));
     return EmitLoopCarrying(
-        b_, b_.Index(0), steps, Begin(running), [&](llvm::Value* step, const Values& values) {
+        b_, b_.Index(0), steps, Begin(reductions), [&](llvm::Value* step, const Values& values) {
           emitter_.BeginScope();
           llvm::Value* const number = b_.CreateNSWAdd(Scale(b_, step, threads), group_.lane());
-          const Values next = EmitVector(Scale(b_, number, plan_.vector), running, stores, values);
+          const Values next =
+              EmitVector(Scale(b_, number, plan_.vector), reductions, stores, values);
           emitter_.EndScope();
           return next;
         });
   }
 
   // The neighbours from place `first` of the row on.
-  Values EmitVector(llvm::Value* first, const std::vector<RunningReduction>& running, bool stores,
+  Values EmitVector(llvm::Value* first, const std::vector<Accumulators>& reductions, bool stores,
                     Values values) {
     std::vector<ElementIndex> places;
     for (int64_t k = 0; k < plan_.vector; ++k)
@@ -152,7 +154,7 @@ class GroupRowEmitter {
     for (const ElementIndex& place : places) {
       Values next;
       size_t used = 0;
-      for (const RunningReduction& r : running) r.AppendNext(place, values, used, next);
+      for (const Accumulators& r : reductions) r.AppendNext(place, values, used, next);
       values = std::move(next);
     }
     if (stores) StoreFullRoots(places);

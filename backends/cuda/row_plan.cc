@@ -65,7 +65,7 @@ std::optional<GroupRows> FindRows(const Expression& e) {
   return plan;
 }
 
-llvm::Value* IdentityOf(const RunningReduction& reduction, llvm::Type* type) {
+llvm::Value* IdentityOf(const Accumulators& reduction, llvm::Type* type) {
   const Instruction& reduce = reduction.reduce();
   if (IsFloat(reduce.shape().type)) return reduction.IdentityElement();
   return IdentityInteger(type, *SimpleReducer(*reduce.to_apply()), IsSigned(reduce.shape().type));

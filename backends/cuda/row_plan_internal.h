@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "analysis/row_form.h"
+#include "codegen/accumulators.h"
 #include "codegen/kernel_strategies.h"
-#include "codegen/running_reduction.h"
 
 namespace hlokit {
 
@@ -27,7 +27,7 @@ struct GroupRows {
 std::optional<GroupRows> FindRows(const Expression& expression);
 
 // The accumulator that changes nothing when it is combined with another.
-llvm::Value* IdentityOf(const RunningReduction& reduction, llvm::Type* type);
+llvm::Value* IdentityOf(const Accumulators& reduction, llvm::Type* type);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -79,10 +79,10 @@ class SplitRowEmitter {
     llvm::Value* const row = b_.CreateURem(number, b_.Index(form_.rows));
     llvm::Value* const segment = b_.CreateUDiv(number, b_.Index(form_.rows));
     Delinearize(b_, row, form_.kept, form_.full.dims, multi_);
-    const std::vector<RunningReduction> running = Reductions();
-    Values partial = EmitElements(running, row, segment, lane);
+    const std::vector<Accumulators> reductions = Reductions();
+    Values partial = EmitElements(reductions, row, segment, lane);
     ThreadGroup group(b_, plan_.threads, lane);
-    if (plan_.threads > 1) Combine(group, running, partial);
+    if (plan_.threads > 1) Combine(group, reductions, partial);
     EmitIf(b_, b_.CreateICmpEQ(lane, b_.Index(0)), [&] {
       for (size_t k = 0; k < partial.size(); ++k)
         b_.CreateStore(ToWords(b_, partial[k]), PlaceOf(k, row, segment));
@@ -96,12 +96,12 @@ class SplitRowEmitter {
     llvm::Value* const last = b_.Index(form_.rows - 1);
     llvm::Value* const wanted = b_.CreateUDiv(unit, b_.Index(threads));
     llvm::Value* const row = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, wanted, last);
-    const std::vector<RunningReduction> running = Reductions();
-    Values total = EmitPartials(running, row, lane);
+    const std::vector<Accumulators> reductions = Reductions();
+    Values total = EmitPartials(reductions, row, lane);
     ThreadGroup group(b_, threads, lane);
-    Combine(group, running, total);
+    Combine(group, reductions, total);
     size_t used = 0;
-    for (const RunningReduction& r : running) {
+    for (const Accumulators& r : reductions) {
       const std::vector<ScalarValue> parts = r.Results(total, used);
       emitter_.BindParts(&r.reduce(), [parts](const ElementIndex&) { return parts; });
     }
@@ -109,30 +109,31 @@ class SplitRowEmitter {
   }
 
  private:
-  std::vector<RunningReduction> Reductions() {
-    std::vector<RunningReduction> running;
-    for (const RowForm::Reduction& r : form_.reductions) running.emplace_back(*r.reduce, emitter_);
-    for (RunningReduction& r : running) r.KeepOrder();
-    return running;
+  std::vector<Accumulators> Reductions() {
+    std::vector<Accumulators> reductions;
+    for (const RowForm::Reduction& r : form_.reductions)
+      reductions.emplace_back(*r.reduce, emitter_);
+    for (Accumulators& r : reductions) r.KeepOrder();
+    return reductions;
   }
 
-  static void Combine(ThreadGroup& group, const std::vector<RunningReduction>& running,
+  static void Combine(ThreadGroup& group, const std::vector<Accumulators>& reductions,
                       Values& partial) {
-    for (size_t k = 0; k < running.size(); ++k)
+    for (size_t k = 0; k < reductions.size(); ++k)
       partial[k] = group.Combine(
-          partial[k], [&](llvm::Value* x, llvm::Value* y) { return running[k].Combine(x, y); });
+          partial[k], [&](llvm::Value* x, llvm::Value* y) { return reductions[k].Combine(x, y); });
   }
 
-  Values Initial(const std::vector<RunningReduction>& running) {
+  Values Initial(const std::vector<Accumulators>& reductions) {
     Values initial;
-    for (const RunningReduction& r : running) r.AppendInitial(initial);
+    for (const Accumulators& r : reductions) r.AppendInitial(initial);
     return initial;
   }
 
-  Values Identities(const std::vector<RunningReduction>& running) {
-    Values values = Initial(running);
+  Values Identities(const std::vector<Accumulators>& reductions) {
+    Values values = Initial(reductions);
     for (size_t k = 0; k < values.size(); ++k)
-      values[k] = IdentityOf(running[k], values[k]->getType());
+      values[k] = IdentityOf(reductions[k], values[k]->getType());
     return values;
   }
 
@@ -153,7 +154,7 @@ class SplitRowEmitter {
   }
 
   // The lane's vectors of the segment: number `lane`, then every `threads`-th.
-  Values EmitElements(const std::vector<RunningReduction>& running, llvm::Value* row,
+  Values EmitElements(const std::vector<Accumulators>& reductions, llvm::Value* row,
                       llvm::Value* segment, llvm::Value* lane) {
     const int64_t threads = plan_.threads;
     llvm::Value* const first = b_.CreateNSWAdd(Scale(b_, segment, plan_.segment), lane);
@@ -165,33 +166,34 @@ class SplitRowEmitter {
         b_.CreateNSWSub(past, b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, first, past)),
         b_.Index(threads));
     return EmitLoopCarrying(
-        b_, b_.Index(0), steps, Identities(running), [&](llvm::Value* step, const Values& values) {
+        b_, b_.Index(0), steps, Identities(reductions),
+        [&](llvm::Value* step, const Values& values) {
           emitter_.BeginScope();
           llvm::Value* const number = b_.CreateNSWAdd(first, Scale(b_, step, threads));
-          const Values next = EmitVector(running, row, Scale(b_, number, plan_.vector), values);
+          const Values next = EmitVector(reductions, row, Scale(b_, number, plan_.vector), values);
           emitter_.EndScope();
           return next;
         });
   }
 
-  Values EmitVector(const std::vector<RunningReduction>& running, llvm::Value* row,
+  Values EmitVector(const std::vector<Accumulators>& reductions, llvm::Value* row,
                     llvm::Value* first, Values values) {
     for (int64_t k = 0; k < plan_.vector; ++k) {
       const ElementIndex place = IndexOf(row, k == 0 ? first : b_.CreateNSWAdd(first, b_.Index(k)));
       Values next;
       size_t used = 0;
-      for (const RunningReduction& r : running) r.AppendNext(place, values, used, next);
+      for (const Accumulators& r : reductions) r.AppendNext(place, values, used, next);
       values = std::move(next);
     }
     return values;
   }
 
   // The first lane begins with the initial values.
-  Values EmitPartials(const std::vector<RunningReduction>& running, llvm::Value* row,
+  Values EmitPartials(const std::vector<Accumulators>& reductions, llvm::Value* row,
                       llvm::Value* lane) {
     const int64_t threads = plan_.combining();
-    Values start = Initial(running);
-    const Values identities = Identities(running);
+    Values start = Initial(reductions);
+    const Values identities = Identities(reductions);
     for (size_t k = 0; k < start.size(); ++k)
       start[k] = b_.CreateSelect(b_.CreateICmpEQ(lane, b_.Index(0)), start[k], identities[k]);
     llvm::Value* const steps = b_.CreateUDiv(
@@ -204,7 +206,7 @@ class SplitRowEmitter {
             llvm::Type* const type = values[k]->getType();
             llvm::Type* const words = ToWords(b_, llvm::PoisonValue::get(type))->getType();
             llvm::Value* const loaded = b_.CreateLoad(words, PlaceOf(k, row, segment));
-            next.push_back(running[k].Combine(values[k], FromWords(b_, loaded, type)));
+            next.push_back(reductions[k].Combine(values[k], FromWords(b_, loaded, type)));
           }
           return next;
         });

@@ -1,4 +1,13 @@
 // Rounding to f16, bf16, f8 and f4 formats, and their bit patterns.
+//
+// Everything is integer arithmetic on the bits of an f32, so that it works on vectors of any width
+// and needs no instruction that a processor may lack.
+//   round to n bits less:  bits + (half of the last bit kept, less one) + (that bit), then cut
+// A carry runs out of the mantissa into the exponent, which is right: 1.111 rounds to 10.00.
+// Subnormal numbers are made by one addition: adding a power of two brings the multiple of the
+// smallest number into the low bits, rounded by the machine; decoding takes it away again.
+// Formats differ in three facts (FloatFormat): whether they have infinities, a negative zero, and
+// NaN. What is too large becomes infinity, NaN, or the largest number, in this order of preference.
 #include "codegen/scalars/float_internal.h"
 
 #include <cmath>

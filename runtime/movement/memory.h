@@ -29,7 +29,7 @@ void hlokit_copy_strided(void* ctx, const HlokitCopyDesc* desc, const void* from
 // Copies or clears `bytes` bytes, in parallel where that pays.
 void hlokit_copy(void* ctx, const void* from, void* to, int64_t bytes);
 void hlokit_fill_zero(void* ctx, void* to, int64_t bytes);
-// As hlokit_copy, for what this program does not read again: written past the caches.
+// As hlokit_copy, for what this program does not read again: by non-temporal stores.
 void hlokit_copy_out(void* ctx, const void* from, void* to, int64_t bytes);
 
 #ifdef __cplusplus

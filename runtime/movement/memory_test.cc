@@ -113,8 +113,8 @@ TEST(CopyTest, TransposesAtPowersOfTwo) {
   CheckTranspose<uint64_t>(384, 133);
 }
 
-// Results of 8 MiB and more that begin on cache lines are written past the caches; one plane at an
-// odd size and one that begins in the middle of a line are not.
+// Results of 8 MiB and more that begin on cache lines are written by non-temporal stores; one plane
+// at an odd size and one that begins in the middle of a line are not.
 template <typename T>
 void CheckLongTranspose(int64_t rows, int64_t cols, size_t shift) {
   std::vector<T> from(rows * cols);

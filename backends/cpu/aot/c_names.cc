@@ -1,4 +1,7 @@
 // The words that no function or class can be called by.
+//
+// Words of C and of C++ up to C++20, names of <stdint.h>, and macros that compilers define by
+// themselves (`unix` is 1 for some). The list is sorted and searched by halves.
 #include "backends/cpu/aot/c_names.h"
 
 #include <algorithm>

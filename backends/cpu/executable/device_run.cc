@@ -1,6 +1,14 @@
 // One device's run: arguments in their layouts, results and arena allocated, the table of pointers
 // that the code reads, and the callback for reference kernels, which converts buffers to literals,
 // lets the interpreter evaluate the instruction, and converts back.
+//
+//   table: argument arrays | sizes of dynamic dimensions | constants | result arrays | counters
+// Prepare fills it once; Run may then be called any number of times. An argument that lies in host
+// memory in the layout and alignment that the code expects is used where it lies, any other is
+// copied into it. A result whose argument was donated is written over it; where such a run is
+// repeated, the argument's first value is put back before each (refills_).
+// Errors come back through the context: the code sets a flag and a text and returns, and the run
+// turns them into a status with the place of the instruction.
 #include "backends/cpu/executable/device_run_internal.h"
 
 #include <algorithm>

@@ -22,10 +22,10 @@ constexpr int64_t kStepsLeftOffset = offsetof(HlokitRunContext, steps_left);
 constexpr int64_t kSoon = 1 << 24;
 // Longer loops and branches are functions of their own: LLVM's time grows faster than a function.
 constexpr size_t kMaxInline = 120;
-// Copies from here on are worth several threads, and writing results past the caches.
+// Copies from here on are worth several threads, and results non-temporal stores.
 constexpr int64_t kLargeCopy = 1 << 20;
 // Results that are copied, all together, from which on the caches would lose all else to them.
-constexpr int64_t kPastCacheCopies = 8 << 20;
+constexpr int64_t kNonTemporalCopies = 8 << 20;
 
 int64_t BytesCopiedOut(const std::vector<BufferCopy>& copies) {
   int64_t bytes = 0;
@@ -42,7 +42,7 @@ void Append(const SmallValues::Elements& elements, Values& values) {
 }  // namespace
 
 void ModuleEmitter::EmitCopies(Frame& f, const std::vector<BufferCopy>& copies) {
-  const bool past_cache = BytesCopiedOut(copies) >= kPastCacheCopies;
+  const bool non_temporal = BytesCopiedOut(copies) >= kNonTemporalCopies;
   auto copy = [&](const Slice& from, const Slice& to) {
     llvm::Value* target = Pointer(f, to);
     llvm::Value* source = Pointer(f, from);
@@ -53,7 +53,7 @@ void ModuleEmitter::EmitCopies(Frame& f, const std::vector<BufferCopy>& copies) 
         f.b.CreateMemCpy(target, llvm::Align(1), source, llvm::Align(1), to.size);
         return;
       }
-      const bool out = past_cache && to.kind == Slice::Kind::kOutput;
+      const bool out = non_temporal && to.kind == Slice::Kind::kOutput;
       const char* name = out ? "hlokit_copy_out" : "hlokit_copy";
       CallRuntime(f.b, name, {f.context(), source, target, f.b.getInt64(to.size)});
     };
@@ -149,21 +149,20 @@ llvm::Value* ModuleEmitter::EmitCancellationCheck(Frame& f, const Instruction& l
   llvm::Value* stop_at =
       f.b.CreateConstInBoundsGEP1_64(f.b.getInt8Ty(), f.context(), kCancelledOffset);
   llvm::Value* stop = f.b.CreateAlignedLoad(f.b.getInt64Ty(), stop_at, llvm::Align(4), true);
-  llvm::Value* goes_on = f.b.CreateICmpEQ(stop, f.b.getInt64(0));
-  if (!options_.count_steps) return goes_on;
+  llvm::Value* not_cancelled = f.b.CreateICmpEQ(stop, f.b.getInt64(0));
+  if (!options_.count_steps) return not_cancelled;
   llvm::Value* left_at =
       f.b.CreateConstInBoundsGEP1_64(f.b.getInt8Ty(), f.context(), kStepsLeftOffset);
   const int64_t steps = loop.called(0)->instruction_count() + loop.called(1)->instruction_count();
   llvm::Value* left = f.b.CreateSub(f.b.CreateLoad(f.b.getInt64Ty(), left_at), f.b.getInt64(steps));
   f.b.CreateStore(left, left_at);
-  return f.b.CreateAnd(goes_on, f.b.CreateICmpSGE(left, f.b.getInt64(0)));
+  return f.b.CreateAnd(not_cancelled, f.b.CreateICmpSGE(left, f.b.getInt64(0)));
 }
 
 absl::Status ModuleEmitter::EmitWhile(Frame& f, const Step& step) {
   if (IsInline(step)) return EmitInlineWhile(f, step);
   const Instruction& i = *step.instruction;
-  ASSIGN_OR_RETURN(llvm::Function * condition,
-                   EmitSequence(BodyOf(step, 0), i.called(0)->name()));
+  ASSIGN_OR_RETURN(llvm::Function * condition, EmitSequence(BodyOf(step, 0), i.called(0)->name()));
   ASSIGN_OR_RETURN(llvm::Function * body, EmitSequence(BodyOf(step, 1), i.called(1)->name()));
   EmitStateCopies(f, step.copies, &i, i.operand(0));
   Builder& b = f.b;

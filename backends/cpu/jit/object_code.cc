@@ -1,4 +1,14 @@
 // LLVM's pass pipelines, cut to what the emitted IR needs.
+//
+// The default O2 pipeline spends most of its time looking for things that the emitters never write
+// (unrotated loops, promotable variables, dead arguments). Functions are of two kinds:
+//   loops over elements    scalar promotion, common subexpressions, invariant code motion, our own
+//                          passes (halves, lanes, indices), the loop vectorizer, cleaning up
+//   the rest               one block, or loops written in vectors already: common subexpressions
+// and
+//                          instruction combining
+// Inlining runs only where something could be inlined. What decides bits (which sums are fused) is
+// in codegen/llvm_passes and runs at every level, so that the level changes time and never results.
 #include "backends/cpu/jit/object_code_internal.h"
 
 #include "backends/cpu/jit/code_generator_internal.h"

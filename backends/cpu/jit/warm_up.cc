@@ -24,10 +24,9 @@ void EmitSample(llvm::Function& function) {
     return b.CreateInBoundsGEP(b.getInt16Ty(), function.getArg(1), i);
   };
   llvm::Value* zero = llvm::ConstantFP::get(b.getFloatTy(), 0);
-  const Values sum =
-      EmitLoopCarrying(b, kLength, {zero}, [&](llvm::Value* i, const Values& running) {
-        return Values{b.CreateFAdd(running[0], LoadElement(b, ElementType::kBF16, at(i)).re)};
-      });
+  const Values sum = EmitLoopCarrying(b, kLength, {zero}, [&](llvm::Value* i, const Values& sums) {
+    return Values{b.CreateFAdd(sums[0], LoadElement(b, ElementType::kBF16, at(i)).re)};
+  });
   EmitLoop(b, kLength, [&](llvm::Value* i) {
     llvm::Value* share = b.CreateFDiv(LoadElement(b, ElementType::kBF16, at(i)).re, sum[0]);
     StoreElement(b, ElementType::kBF16,

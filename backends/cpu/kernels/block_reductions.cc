@@ -76,11 +76,11 @@ bool FindDims(const Instruction& reduce, ReductionForm& form) {
     dim.window = w.size;
     dim.pad_low = w.pad_low;
     dim.results = reduce.shape().dims[d];
-    const bool beside = w.stride == w.size && w.window_dilation == 1 && w.base_dilation == 1 &&
-                        !w.reversal && w.pad_low >= 0 && w.pad_low < w.size &&
-                        dim.results * w.size >= w.pad_low + dim.size &&
-                        (dim.results - 1) * w.size < w.pad_low + dim.size;  // none is empty
-    if (!beside) return false;
+    const bool adjacent = w.stride == w.size && w.window_dilation == 1 && w.base_dilation == 1 &&
+                          !w.reversal && w.pad_low >= 0 && w.pad_low < w.size &&
+                          dim.results * w.size >= w.pad_low + dim.size &&
+                          (dim.results - 1) * w.size < w.pad_low + dim.size;  // none is empty
+    if (!adjacent) return false;
   }
   return true;
 }

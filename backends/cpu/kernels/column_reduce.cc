@@ -1,26 +1,22 @@
-// Reductions that keep the fastest dimension: a tile of kTile accumulators, contiguous in memory,
-// to which rows are added one after the other.
-//   f32[1000,512] -> f32[512]: for each tile of 256 columns, for each row:
-//     acc[0..255] += x[row][0..255]
-// Accumulators stay in the first-level cache, and the loop over columns vectorizes. kRowsTogether
-// rows are added per pass, so that each accumulator is loaded and stored once per four rows.
+// Reductions that keep the fastest dimension, of any layout, type and reducer: what row kernels do
+// not take (row_plan.cc). Accumulators of a tile of kTile columns are combined element by element
+// (column_tile.cc), and LLVM makes vectors of the loop over columns.
+//   s32[1000,512] -> s32[512]:  a unit is 256 columns of one row of results
+// Several reductions of one array share the pass over it, and elementwise work on their results
+// follows tile by tile, while the accumulators are in the cache. Cost: the array is read once.
 #include <algorithm>
 
 #include "analysis/in_place.h"
-#include "backends/cpu/kernels/strategies_internal.h"
-#include "codegen/running_reduction.h"
+#include "backends/cpu/kernels/column_tile_internal.h"
+#include "codegen/accumulators.h"
 #include "ops/dim_lists.h"
 #include "ops/evaluate/reducer.h"
 
 namespace hlokit {
 namespace {
 
-// Accumulators of one tile; a few cache lines of each type.
-constexpr int64_t kTile = 256;
-// Rows added to a tile while its values are in registers.
-constexpr int64_t kRowsTogether = 4;
-// Instructions that are not worth being written several times.
-constexpr size_t kLongBody = 16;
+// Columns of a tile; narrower rows of results are left to other strategies.
+constexpr int64_t kTile = 256, kMinColumns = 8;
 
 const Shape& FirstPart(const Instruction* i) {
   return i->shape().IsTuple() ? i->shape().elements[0] : i->shape();
@@ -72,38 +68,46 @@ std::vector<const Instruction*> Heroes(const Expression& e) {
 
 struct ColumnForm {
   std::vector<const Instruction*> heroes;
-  Shape from;                              // the reduced array
-  Shape result;                            // shape of all roots
-  DimVector reduced;                       // dimensions of `from`, slowest first
-  int64_t fast_from = 0, fast_result = 0;  // the kept fastest dimension in both numberings
+  Shape result;  // shape of all roots
+  ColumnTilePlan tiles;
+  int64_t column_of_result = 0;  // the dimension of `result` that tiles.column is
 };
+
+// The reduced dimensions, and the column: the fastest dimension of more than one element, if it is
+// kept.
+bool FindColumn(const DimVector& reduced, ColumnTilePlan& tiles) {
+  tiles.column = -1;
+  for (int64_t d : tiles.from.MinorToMajor()) {
+    if (Contains(reduced, d)) {
+      if (tiles.column < 0 && tiles.from.dims[d] > 1) return false;
+      tiles.reduced.insert(tiles.reduced.begin(), d);
+    } else if (tiles.column < 0 && tiles.from.dims[d] > 1) {
+      tiles.column = d;
+    }
+  }
+  return tiles.column >= 0 && tiles.from.dims[tiles.column] >= kMinColumns;
+}
 
 bool FindForm(const Expression& e, ColumnForm& form) {
   form.heroes = Heroes(e);
   if (form.heroes.empty()) return false;
   const Instruction* hero = form.heroes[0];
-  form.from = hero->operand(0)->shape();
+  form.tiles.from = hero->operand(0)->shape();
   form.result = e.shapes[0];
   for (const Shape& s : e.shapes)
     if (s.dims != FirstPart(hero).dims || s.MinorToMajor() != form.result.MinorToMajor())
       return false;
   const DimVector& reduced = hero->attr<DimensionsAttrs>().dimensions;
-  if (reduced.empty()) return false;  // gives its operands, whatever the initial value
-  form.fast_from = -1;
-  for (int64_t d : form.from.MinorToMajor()) {
-    if (Contains(reduced, d)) {
-      if (form.fast_from < 0 && form.from.dims[d] > 1) return false;
-      form.reduced.insert(form.reduced.begin(), d);
-    } else if (form.fast_from < 0 && form.from.dims[d] > 1) {
-      form.fast_from = d;
-    }
-  }
-  if (form.fast_from < 0 || form.from.dims[form.fast_from] < 8) return false;
-  form.fast_result = form.fast_from;
-  for (int64_t d : reduced) form.fast_result -= d < form.fast_from;
+  // A reduction of no dimensions gives its operands, whatever the initial value.
+  if (reduced.empty() || !FindColumn(reduced, form.tiles)) return false;
+  form.column_of_result = form.tiles.column;
+  for (int64_t d : reduced) form.column_of_result -= d < form.tiles.column;
+  form.tiles.columns = form.result.dims[form.column_of_result];
+  form.tiles.width = kTile;
+  form.tiles.rows_at_once = RowsAtOnce(Body(e).size());
   for (int64_t d : form.result.MinorToMajor()) {
     if (form.result.dims[d] == 1) continue;
-    return d == form.fast_result && form.from.ElementCount() > 0;
+    return d == form.column_of_result && form.tiles.from.ElementCount() > 0;
   }
   return false;
 }
@@ -111,159 +115,64 @@ bool FindForm(const Expression& e, ColumnForm& form) {
 class ColumnReduce {
  public:
   ColumnReduce(const Expression& e, const ColumnForm& form, Builder& b, KernelArrays& arrays)
-      : e_(e), form_(form), b_(b), arrays_(arrays) {
-    for (const Instruction* hero : form_.heroes)
-      for (int64_t k = 0; k < hero->operand_count() / 2; ++k)
-        parts_.push_back({hero, k, nullptr, nullptr});
-    llvm::IRBuilder<>::InsertPointGuard guard(b_);
-    llvm::BasicBlock& entry = b_.GetInsertBlock()->getParent()->getEntryBlock();
-    b_.SetInsertPoint(&entry, entry.begin());
-    for (Part& p : parts_) {
-      const ElementType type = Running(p);
-      llvm::Type* memory = MemoryType(b_.getContext(), RealComponent(type));
-      p.tile = b_.CreateAlloca(memory, b_.getInt64(kTile * (IsComplex(type) ? 2 : 1)));
-    }
+      : e_(e), form_(form), arrays_(arrays), emitter_(b), tile_(form.tiles, emitter_) {
+    emitter_.set_excess(true);
+    BindLeaves(emitter_, e_, arrays_);
   }
 
-  // Unit: one tile of one row of results. `outer` numbers the rows, `tile` the tiles in it.
-  void EmitUnit(const std::vector<llvm::Value*>& result_index, llvm::Value* tile) {
-    const int64_t width = form_.result.dims[form_.fast_result];
-    llvm::Value* first = b_.CreateNSWMul(tile, b_.getInt64(kTile));
-    llvm::Value* count = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.getInt64(kTile),
-                                                  b_.CreateNSWSub(b_.getInt64(width), first));
-    if (width % kTile == 0) count = b_.getInt64(kTile);
-    ElementEmitter emitter(b_);
-    emitter.set_excess(true);
-    BindLeaves(emitter, e_, arrays_);
-    for (Part& p : parts_)
-      p.init =
-          emitter.Emit(p.hero->operand(p.hero->operand_count() / 2 + p.k), ElementIndex::Multi({}));
-    EmitLoop(b_, b_.getInt64(0), count, [&](llvm::Value* j) {
-      for (Part& p : parts_) StoreElement(b_, Running(p), p.init, At(p, j));
+  // One tile of one row of results.
+  void EmitUnit(std::vector<llvm::Value*> result_index, llvm::Value* tile) {
+    Builder& b = emitter_.builder();
+    std::vector<Accumulators> reductions;
+    Values initial;
+    for (const Instruction* hero : form_.heroes) {
+      reductions.emplace_back(*hero, emitter_).KeepOrder();
+      reductions.back().AppendInitial(initial);
+    }
+    tile_.Begin(Scale(b, tile, form_.tiles.width), initial);
+    std::vector<llvm::Value*> index = IndexInArray(result_index);
+    tile_.AddRows(
+        index, [](llvm::Value*) {},
+        [&](const Values& before) {
+          Values after;
+          size_t used = 0;
+          for (const Accumulators& r : reductions)
+            r.AppendNext(ElementIndex::Multi(index), before, used, after);
+          return after;
+        });
+    tile_.ForEachStep(result_index, form_.column_of_result, [&](llvm::Value* at) {
+      const Values values = tile_.Load(at);
+      size_t used = 0;
+      for (const Accumulators& r : reductions) {
+        const std::vector<ScalarValue> parts = r.Results(values, used);
+        emitter_.BindParts(&r.reduce(), [parts](const ElementIndex&) { return parts; });
+      }
+      StoreRoots(ElementIndex::Multi(result_index));
     });
-    std::vector<llvm::Value*> from_index(form_.from.rank());
-    const DimVector& reduced = form_.heroes[0]->attr<DimensionsAttrs>().dimensions;
-    for (int64_t d = 0, kept = 0; d < form_.from.rank(); ++d)
-      if (!Contains(reduced, d)) from_index[d] = result_index[kept++];
-    Accumulate(emitter, 0, from_index, first, count);
-    Finish(emitter, result_index, first, count);
   }
 
  private:
-  struct Part {
-    const Instruction* hero;
-    int64_t k;
-    llvm::Value* tile;
-    ScalarValue init;
-    Part(const Instruction* h, int64_t n, llvm::Value* t, std::nullptr_t)
-        : hero(h), k(n), tile(t) {}
-  };
-
-  static const Shape& PartShape(const Part& p) {
-    return p.hero->shape().IsTuple() ? p.hero->shape().elements[p.k] : p.hero->shape();
-  }
-  // Narrow floats run as f32.
-  static ElementType Running(const Part& p) {
-    const ElementType t = PartShape(p).type;
-    return IsFloat(t) && t != ElementType::kF64 ? ElementType::kF32 : t;
-  }
-  llvm::Value* At(const Part& p, llvm::Value* j) {
-    const ElementType type = Running(p);
-    return b_.CreateInBoundsGEP(MemoryType(b_.getContext(), RealComponent(type)), p.tile,
-                                Scale(b_, j, IsComplex(type) ? 2 : 1));
+  // The kept dimensions of the reduced array; the tile sets the others.
+  std::vector<llvm::Value*> IndexInArray(const std::vector<llvm::Value*>& result_index) const {
+    std::vector<llvm::Value*> index(form_.tiles.from.rank());
+    for (int64_t d = 0, kept = 0; d < form_.tiles.from.rank(); ++d)
+      if (!Contains(form_.tiles.reduced, d)) index[d] = result_index[kept++];
+    return index;
   }
 
-  void Accumulate(ElementEmitter& emitter, size_t level, std::vector<llvm::Value*>& from,
-                  llvm::Value* first, llvm::Value* count) {
-    const int64_t d = form_.reduced[level], size = form_.from.dims[d];
-    if (level + 1 < form_.reduced.size()) {
-      EmitLoop(b_, size, [&](llvm::Value* at) {
-        from[d] = at;
-        emitter.BeginScope();
-        Accumulate(emitter, level + 1, from, first, count);
-        emitter.EndScope();
-      });
-      return;
-    }
-    const int64_t together = Body(e_).size() > kLongBody ? 1 : kRowsTogether;
-    EmitLoop(b_, size / together, [&](llvm::Value* block) {
-      AddRows(emitter, from, Scale(b_, block, together), together, first, count);
-    });
-    if (const int64_t rest = size % together; rest > 0)
-      AddRows(emitter, from, b_.getInt64(size - rest), rest, first, count);
-  }
-
-  // Adds rows `row` .. `row` + rows - 1 of the last reduced dimension, in order, to the tile, which
-  // is read and written once for all of them.
-  void AddRows(ElementEmitter& emitter, std::vector<llvm::Value*>& from, llvm::Value* row,
-               int64_t rows, llvm::Value* first, llvm::Value* count) {
-    EmitLoop(b_, b_.getInt64(0), count, [&](llvm::Value* j) {
-      emitter.BeginScope();
-      from[form_.fast_from] = b_.CreateNSWAdd(first, j);
-      std::vector<ScalarValue> running;
-      for (const Part& p : parts_) running.push_back(LoadElement(b_, Running(p), At(p, j)));
-      for (int64_t k = 0; k < rows; ++k) {
-        from[form_.reduced.back()] = b_.CreateNSWAdd(row, b_.getInt64(k));
-        running = Next(emitter, ElementIndex::Multi(from), running);
-      }
-      for (size_t p = 0; p < parts_.size(); ++p)
-        StoreElement(b_, Running(parts_[p]), running[p], At(parts_[p], j));
-      emitter.EndScope();
-    });
-  }
-
-  // The accumulators of all reductions after the elements at `index`.
-  std::vector<ScalarValue> Next(ElementEmitter& emitter, const ElementIndex& index,
-                                const std::vector<ScalarValue>& running) {
-    std::vector<ScalarValue> next;
-    for (const Instruction* hero : form_.heroes) {
-      const int64_t n = hero->operand_count() / 2;
-      std::vector<ScalarValue> arguments(running.begin() + next.size(),
-                                         running.begin() + next.size() + n);
-      const bool rounds_steps = RoundsSteps(*hero);
-      for (int64_t k = 0; k < n; ++k)
-        arguments.push_back(rounds_steps ? emitter.EmitTaken(hero->operand(k), index)
-                                         : emitter.Emit(hero->operand(k), index));
-      const std::vector<ScalarValue> values = EmitReductionStep(emitter, *hero, arguments);
-      next.insert(next.end(), values.begin(), values.end());
-    }
-    return next;
-  }
-
-  // The roots, with each reduction's value taken from its tile.
-  void Finish(ElementEmitter& emitter, std::vector<llvm::Value*> result_index, llvm::Value* first,
-              llvm::Value* count) {
-    llvm::Value* at = nullptr;
-    for (const Instruction* hero : form_.heroes) {
-      emitter.BindParts(hero, [this, hero, &at, &emitter](const ElementIndex&) {
-        std::vector<ScalarValue> values;
-        for (Part& p : parts_) {
-          if (p.hero != hero) continue;
-          ScalarValue v = LoadElement(b_, Running(p), At(p, at));
-          v = EmitConvert(b_, Running(p), emitter.TypeOf(PartShape(p)), v);
-          values.push_back(v);
-        }
-        return values;
-      });
-    }
-    EmitLoop(b_, b_.getInt64(0), count, [&](llvm::Value* j) {
-      emitter.BeginScope();
-      at = j;
-      result_index[form_.fast_result] = b_.CreateNSWAdd(first, j);
-      const ElementIndex index = ElementIndex::Multi(result_index);
-      std::vector<ScalarValue> values;
-      for (size_t r = 0; r < e_.roots.size(); ++r)
-        values.push_back(emitter.EmitRounded(e_.roots[r], index, e_.root_leaves[r]));
-      for (size_t r = 0; r < e_.roots.size(); ++r) StoreTo(b_, arrays_.result(r), index, values[r]);
-      emitter.EndScope();
-    });
+  void StoreRoots(const ElementIndex& index) {
+    std::vector<ScalarValue> values;  // all reads before any write
+    for (size_t r = 0; r < e_.roots.size(); ++r)
+      values.push_back(emitter_.EmitRounded(e_.roots[r], index, e_.root_leaves[r]));
+    for (size_t r = 0; r < e_.roots.size(); ++r)
+      StoreTo(emitter_.builder(), arrays_.result(static_cast<int64_t>(r)), index, values[r]);
   }
 
   const Expression& e_;
   const ColumnForm& form_;
-  Builder& b_;
   KernelArrays& arrays_;
-  std::vector<Part> parts_;
+  ElementEmitter emitter_;
+  ColumnTile tile_;
 };
 
 }  // namespace
@@ -272,13 +181,12 @@ bool AddColumnReduceKernels(const KernelRequest& request, std::vector<Kernel>& o
   const Expression& e = request.expression;
   ColumnForm form;
   if (!FindForm(e, form)) return false;
-  Shape rows = form.result;  // all dimensions but the fastest, as units
-  const int64_t width = rows.dims[form.fast_result];
-  const int64_t tiles = (width + kTile - 1) / kTile;
-  rows.dims[form.fast_result] = 1;
+  Shape rows = form.result;  // all dimensions but the column's, as units
+  rows.dims[form.column_of_result] = 1;
+  const int64_t tiles = form.tiles.count();
   Kernel kernel;
   kernel.units = rows.ElementCount() * tiles;
-  kernel.unit_cost = ElementCost(e) * static_cast<double>(std::min(width, kTile));
+  kernel.unit_cost = ElementCost(e) * static_cast<double>(std::min(form.tiles.columns, kTile));
   kernel.emit = [e, form, rows, tiles](Builder& b, KernelArrays& arrays, llvm::Value* begin,
                                        llvm::Value* end) {
     ColumnReduce reduce(e, form, b, arrays);

@@ -8,10 +8,10 @@
 #include "absl/container/flat_hash_set.h"
 #include "analysis/row_form.h"
 #include "analysis/row_lanes.h"
-#include "backends/cpu/kernels/strategies_internal.h"
+#include "backends/cpu/kernels/column_tile_internal.h"
+#include "codegen/accumulators.h"
 #include "codegen/expression.h"
 #include "codegen/math/quotient.h"
-#include "codegen/running_reduction.h"
 
 namespace hlokit {
 
@@ -36,18 +36,17 @@ struct RowPlan {
   // Nothing is then moved between lanes.
   bool pairs = false;
   // Where lanes > 0: what vectors cover. Those of columns hold one element each of several of them,
-  // and row values are vectors too; a tile is what one goes over, the last one may be cut off.
-  RowLanes beside;
+  // and row values are vectors too.
+  RowLanes covered;
   bool columns = false;
-  int64_t tile = 0;  // columns of a unit; more than lanes where they are only reduced
+  ColumnTilePlan tiles;  // of columns; wider than lanes where they are only reduced
 
   // Elements that one step along the row computes.
   int64_t step() const { return lanes * (pairs ? 2 : 1); }
-  int64_t tiles() const { return columns ? (beside.count + tile - 1) / tile : 1; }
-  bool cuts_off() const { return columns && beside.count % lanes != 0; }
-  bool only_reduces() const { return tile > lanes; }
+  bool cuts_off() const { return columns && tiles.cuts_off(); }
+  bool only_reduces() const { return columns && tiles.width > lanes; }
   // A unit of work is a row, or a tile of columns.
-  int64_t units() const { return columns ? form.rows / beside.count * tiles() : form.rows; }
+  int64_t units() const { return columns ? form.rows / tiles.columns * tiles.count() : form.rows; }
 };
 
 // Nothing if the expression is no row computation, or does as well with plain kernels.
@@ -72,8 +71,8 @@ class RowEmitter {
   void BindQuotients();
   void BindExponentials();
   void EmitPass(int pass);
-  Values EmitElements(int pass, const std::vector<RunningReduction>& running);
-  void Finish(int pass, const std::vector<RunningReduction>& running, const Values& results);
+  Values EmitElements(int pass, const std::vector<Accumulators>& reductions);
+  void Finish(int pass, const std::vector<Accumulators>& reductions, const Values& results);
   void StoreRoots(const ElementIndex& index);
   void StoreRowRoots();
   Values EmitLoops(size_t level, llvm::Value* at, const Values& carried,
@@ -85,15 +84,15 @@ class RowEmitter {
   bool VariesInLanes(const Instruction& broadcast) const;
   llvm::Value* Spread(const Instruction* broadcast);
   void EmitSplats(int pass);
-  Values EmitLanes(int pass, const std::vector<RunningReduction>& running);
+  Values EmitLanes(int pass, const std::vector<Accumulators>& reductions);
   Values EmitNest(size_t level, llvm::Value* position, const Values& carried,
                   absl::FunctionRef<Values(llvm::Value*, const Values&)> body);
-  Values EmitPieces(int pass, const std::vector<RunningReduction>& running, llvm::Value* position,
+  Values EmitPieces(int pass, const std::vector<Accumulators>& reductions, llvm::Value* position,
                     const Values& carried, int64_t unrolled);
   int64_t Unrolled(int pass) const;
-  void EmitStep(int pass, const std::vector<RunningReduction>& running, const Values& carried,
+  void EmitStep(int pass, const std::vector<Accumulators>& reductions, const Values& carried,
                 size_t& used, Values& next);
-  Values Collect(const std::vector<RunningReduction>& running, const Values& parts, size_t count);
+  Values Collect(const std::vector<Accumulators>& reductions, const Values& parts, size_t count);
   void StoreLanes(int pass, const ElementIndex& index, std::vector<llvm::Value*>& low);
   ScalarValue LoadLanes(const ArrayRef& array, llvm::Value* place);
   ScalarValue LoadAlternate(const ArrayRef& array, llvm::Value* place);
@@ -103,22 +102,15 @@ class RowEmitter {
 
   // ---- row_tiles.cc: columns that are only reduced ----
   void EmitTile(llvm::Value* unit);
-  void MakeTile(const Values& initial);
-  void ForVectors(absl::FunctionRef<void()> body);
-  llvm::Value* RunningAddress(size_t k);
-  void StoreRunning(const Values& values);
-  Values LoadRunning();
-  void EmitTileRows(size_t level);
-  void ReduceRows(llvm::Value* row, int64_t rows);
+  void PlaceStep(llvm::Value* at);
   void Prefetch();
-  void FinishVector();
 
   const RowPlan& plan_;
   const RowForm& form_;
   Builder& b_;
   KernelArrays& arrays_;
   ElementEmitter emitter_;
-  std::vector<ArrayRef> rooms_;                                // of plan_.kept
+  std::vector<ArrayRef> scratch_;                              // of plan_.kept
   absl::flat_hash_map<const Instruction*, Divisor> divisors_;  // by the division
   // Of the unit that is being written: where its row starts (if it lies together), its number among
   // the rows (that of its first column), its index, and which lanes there are where some are not.
@@ -132,16 +124,7 @@ class RowEmitter {
   llvm::Value* at_ = nullptr;
   llvm::Value* place_ = nullptr;
   int odd_ = 0;
-  // Accumulators of the tile that is being written, one room each of all reductions' values.
-  struct Tile {
-    std::vector<RunningReduction> running;
-    std::vector<llvm::Value*> rooms;
-    std::vector<llvm::Type*> types;  // vectors of a room's elements
-    llvm::Value* first = nullptr;    // column, among those that lanes cover
-    llvm::Value* row = nullptr;      // its number
-    llvm::Value* vectors = nullptr;  // how many there are
-  };
-  Tile tile_;
+  ColumnTile tile_;
   absl::flat_hash_map<std::pair<llvm::Value*, llvm::Value*>, llvm::Value*> words_;
 };
 

@@ -16,7 +16,12 @@
 namespace hlokit {
 
 RowEmitter::RowEmitter(const RowPlan& plan, Builder& b, KernelArrays& arrays)
-    : plan_(plan), form_(plan.form), b_(b), arrays_(arrays), emitter_(b) {
+    : plan_(plan),
+      form_(plan.form),
+      b_(b),
+      arrays_(arrays),
+      emitter_(b),
+      tile_(plan.tiles, emitter_) {
   emitter_.set_excess(true);
   emitter_.set_plain_nans(HasPlainNaNs(plan.e));
   BindLeaves(emitter_, plan.e, arrays);
@@ -34,9 +39,9 @@ void RowEmitter::AllocateScratch() {
     const int64_t size = form_.length * (plan_.columns ? plan_.lanes : 1);
     const Shape row = Shape::Array(emitter_.TypeOf(kept.instruction->shape()), {size});
     llvm::Type* type = MemoryType(b_.getContext(), row.type);
-    llvm::AllocaInst* room = b_.CreateAlloca(type, b_.getInt64(size));
-    room->setAlignment(llvm::Align(64));
-    rooms_.push_back({room, row});
+    llvm::AllocaInst* array = b_.CreateAlloca(type, b_.getInt64(size));
+    array->setAlignment(llvm::Align(64));
+    scratch_.push_back({array, row});
   }
 }
 
@@ -84,15 +89,15 @@ void RowEmitter::FindPlace(llvm::Value* unit) {
   DimVector numbered = form_.kept;
   row_ = unit;
   if (plan_.columns) {
-    numbered.resize(numbered.size() - plan_.beside.dims.size());
-    llvm::Value* tiles = b_.getInt64(plan_.tiles());
+    numbered.resize(numbered.size() - plan_.covered.dims.size());
+    llvm::Value* tiles = b_.getInt64(plan_.tiles.count());
     llvm::Value* tile = numbered.empty() ? unit : b_.CreateURem(unit, tiles);
-    llvm::Value* first = Scale(b_, tile, plan_.tile);
+    llvm::Value* first = Scale(b_, tile, plan_.tiles.width);
     unit = numbered.empty() ? b_.getInt64(0) : b_.CreateUDiv(unit, tiles);
-    multi_[plan_.beside.dims.back()] = first;  // of all that lanes cover, walked as one
-    row_ = b_.CreateNSWAdd(Scale(b_, unit, plan_.beside.count), first);
+    multi_[plan_.covered.dims.back()] = first;  // of all that lanes cover, walked as one
+    row_ = b_.CreateNSWAdd(Scale(b_, unit, plan_.covered.count), first);
     if (plan_.cuts_off() && !plan_.only_reduces())
-      mask_ = LanesBefore(b_.CreateNSWSub(b_.getInt64(plan_.beside.count), first));
+      mask_ = LanesBefore(b_.CreateNSWSub(b_.getInt64(plan_.covered.count), first));
   }
   row_start_ = form_.IsContiguous() ? Scale(b_, unit, form_.length) : nullptr;
   for (size_t k = numbered.size(); k-- > 0;) {
@@ -177,36 +182,37 @@ void RowEmitter::BindExponentials() {
 }
 
 void RowEmitter::EmitPass(int pass) {
-  std::vector<RunningReduction> running;
+  std::vector<Accumulators> reductions;
   for (const RowForm::Reduction& r : form_.reductions)
-    if (r.pass == pass) running.emplace_back(*r.reduce, emitter_, /*in_keys=*/true);
+    if (r.pass == pass) reductions.emplace_back(*r.reduce, emitter_, /*in_keys=*/true);
   if (plan_.columns)
-    for (RunningReduction& r : running) r.KeepOrder();
-  if (running.empty() && plan_.full_roots.empty()) return;
-  Finish(pass, running, plan_.lanes > 0 ? EmitLanes(pass, running) : EmitElements(pass, running));
+    for (Accumulators& r : reductions) r.KeepOrder();
+  if (reductions.empty() && plan_.full_roots.empty()) return;
+  Finish(pass, reductions,
+         plan_.lanes > 0 ? EmitLanes(pass, reductions) : EmitElements(pass, reductions));
 }
 
-Values RowEmitter::EmitElements(int pass, const std::vector<RunningReduction>& running) {
+Values RowEmitter::EmitElements(int pass, const std::vector<Accumulators>& reductions) {
   Values carried;
-  for (const RunningReduction& r : running) r.AppendInitial(carried);
+  for (const Accumulators& r : reductions) r.AppendInitial(carried);
   return EmitLoops(0, b_.getInt64(0), carried, [&](llvm::Value* at, const Values& values) {
     const ElementIndex index = ElementIndex::Multi(multi_, b_.CreateNSWAdd(row_start_, at));
     for (size_t k = 0; k < plan_.kept.size(); ++k)
       if (plan_.kept[k].pass == pass)
-        StoreTo(b_, rooms_[k], ElementIndex::Linear(at), KeptValue(k, index));
+        StoreTo(b_, scratch_[k], ElementIndex::Linear(at), KeptValue(k, index));
     Values next;
     size_t used = 0;
-    for (const RunningReduction& r : running) r.AppendNext(index, values, used, next);
+    for (const Accumulators& r : reductions) r.AppendNext(index, values, used, next);
     if (pass + 1 == form_.passes) StoreRoots(index);
     return next;
   });
 }
 
 // Reductions, and values kept, become something to read for later passes.
-void RowEmitter::Finish(int pass, const std::vector<RunningReduction>& running,
+void RowEmitter::Finish(int pass, const std::vector<Accumulators>& reductions,
                         const Values& results) {
   size_t used = 0;
-  for (const RunningReduction& r : running) {
+  for (const Accumulators& r : reductions) {
     const std::vector<ScalarValue> parts = r.Results(results, used);
     emitter_.BindParts(&r.reduce(), [parts](const ElementIndex&) { return parts; });
   }
@@ -214,9 +220,9 @@ void RowEmitter::Finish(int pass, const std::vector<RunningReduction>& running,
     if (plan_.kept[k].pass != pass) continue;
     const auto kept = [this, k](const ElementIndex& index) {
       if (plan_.lanes > 0)
-        return LoadLanes(rooms_[k], b_.CreateNSWAdd(at_, b_.getInt64(odd_ * plan_.lanes)));
+        return LoadLanes(scratch_[k], b_.CreateNSWAdd(at_, b_.getInt64(odd_ * plan_.lanes)));
       return LoadFrom(
-          b_, rooms_[k],
+          b_, scratch_[k],
           ElementIndex::Linear(b_.CreateNSWSub(LinearOffset(b_, index, form_.full), row_start_)));
     };
     if (plan_.kept[k].rounded)
@@ -262,8 +268,9 @@ bool AddRowKernels(const KernelRequest& request, std::vector<Kernel>& out) {
   if (!plan.has_value()) return false;
   Kernel kernel;
   kernel.units = plan->units();
-  kernel.unit_cost = static_cast<double>(plan->body.size()) *
-                     static_cast<double>(plan->form.length * (plan->columns ? plan->tile : 1));
+  kernel.unit_cost =
+      static_cast<double>(plan->body.size()) *
+      static_cast<double>(plan->form.length * (plan->columns ? plan->tiles.width : 1));
   kernel.emit = [plan = *plan](Builder& b, KernelArrays& arrays, llvm::Value* begin,
                                llvm::Value* end) {
     RowEmitter rows(plan, b, arrays);

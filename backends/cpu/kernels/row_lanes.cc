@@ -87,7 +87,7 @@ bool RowEmitter::VariesInLanes(const Instruction& broadcast) const {
   const Shape& from = broadcast.operand(0)->shape();
   const DimVector& to = broadcast.attr<BroadcastAttrs>().dimensions;
   for (int64_t d = 0; d < from.rank(); ++d)
-    if (from.dims[d] != 1 && to[d] == plan_.beside.dims.back()) return true;
+    if (from.dims[d] != 1 && to[d] == plan_.covered.dims.back()) return true;
   return false;
 }
 
@@ -176,16 +176,16 @@ int64_t RowEmitter::Unrolled(int pass) const {
   int64_t steps = work <= kShortStep ? 4 : work <= kMediumStep ? 2 : 1;
   steps = std::max<int64_t>(1, steps * kRegisterLanes / plan_.step());
   if (pass + 1 == form_.passes && !plan_.full_roots.empty()) steps = 1;
-  while (plan_.beside.count / plan_.step() % steps != 0) steps /= 2;
+  while (plan_.covered.count / plan_.step() % steps != 0) steps /= 2;
   return steps;
 }
 
-Values RowEmitter::EmitLanes(int pass, const std::vector<RunningReduction>& running) {
+Values RowEmitter::EmitLanes(int pass, const std::vector<Accumulators>& reductions) {
   const int64_t unrolled = Unrolled(pass);
   const size_t parts = static_cast<size_t>(unrolled) * (plan_.pairs ? 2 : 1);
   Values carried;
   for (size_t p = 0; p < parts; ++p)
-    for (const RunningReduction& r : running) {
+    for (const Accumulators& r : reductions) {
       Values first;
       if (plan_.columns)
         r.AppendInitial(first);
@@ -196,17 +196,17 @@ Values RowEmitter::EmitLanes(int pass, const std::vector<RunningReduction>& runn
   const auto outside = multi_;
   const Values sums =
       EmitNest(0, b_.getInt64(0), carried, [&](llvm::Value* position, const Values& values) {
-        return EmitPieces(pass, running, position, values, unrolled);
+        return EmitPieces(pass, reductions, position, values, unrolled);
       });
   multi_ = outside;
-  return Collect(running, sums, parts);
+  return Collect(reductions, sums, parts);
 }
 
 // Loops over what of a row lanes do not cover; `body` gets the place among that.
 Values RowEmitter::EmitNest(size_t level, llvm::Value* position, const Values& carried,
                             absl::FunctionRef<Values(llvm::Value*, const Values&)> body) {
-  if (level == plan_.beside.outer.size()) return body(position, carried);
-  const int64_t d = plan_.beside.outer[level], size = form_.full.dims[d];
+  if (level == plan_.covered.outer.size()) return body(position, carried);
+  const int64_t d = plan_.covered.outer[level], size = form_.full.dims[d];
   return EmitLoopCarrying(b_, size, carried, [&](llvm::Value* step, const Values& inner) {
     multi_[d] = step;
     llvm::Value* next = level == 0 ? step : b_.CreateNSWAdd(Scale(b_, position, size), step);
@@ -215,9 +215,9 @@ Values RowEmitter::EmitNest(size_t level, llvm::Value* position, const Values& c
 }
 
 // One step of columns; of a row the whole of what lanes cover.
-Values RowEmitter::EmitPieces(int pass, const std::vector<RunningReduction>& running,
+Values RowEmitter::EmitPieces(int pass, const std::vector<Accumulators>& reductions,
                               llvm::Value* position, const Values& carried, int64_t unrolled) {
-  llvm::Value* start = plan_.beside.outer.empty()
+  llvm::Value* start = plan_.covered.outer.empty()
                            ? row_start_
                            : LinearOffset(b_, ElementIndex::Multi(multi_), form_.full);
   if (plan_.columns) {
@@ -225,28 +225,28 @@ Values RowEmitter::EmitPieces(int pass, const std::vector<RunningReduction>& run
     place_ = start;
     Values next;
     size_t used = 0;
-    EmitStep(pass, running, carried, used, next);
+    EmitStep(pass, reductions, carried, used, next);
     return next;
   }
-  llvm::Value* before = Scale(b_, position, plan_.beside.count);
+  llvm::Value* before = Scale(b_, position, plan_.covered.count);
   return EmitLoopCarrying(
-      b_, plan_.beside.count / plan_.step() / unrolled, carried,
+      b_, plan_.covered.count / plan_.step() / unrolled, carried,
       [&](llvm::Value* group, const Values& values) {
         Values next;
         size_t used = 0;
         llvm::Value* first = Scale(b_, group, plan_.step() * unrolled);
         for (int64_t u = 0; u < unrolled; ++u) {
           llvm::Value* at = u == 0 ? first : b_.CreateNSWAdd(first, b_.getInt64(u * plan_.step()));
-          multi_[plan_.beside.dims.back()] = at;
-          at_ = plan_.beside.outer.empty() ? at : b_.CreateNSWAdd(before, at);
+          multi_[plan_.covered.dims.back()] = at;
+          at_ = plan_.covered.outer.empty() ? at : b_.CreateNSWAdd(before, at);
           place_ = b_.CreateNSWAdd(start, at);
-          EmitStep(pass, running, values, used, next);
+          EmitStep(pass, reductions, values, used, next);
         }
         return next;
       });
 }
 
-void RowEmitter::EmitStep(int pass, const std::vector<RunningReduction>& running,
+void RowEmitter::EmitStep(int pass, const std::vector<Accumulators>& reductions,
                           const Values& carried, size_t& used, Values& next) {
   words_.clear();
   std::vector<llvm::Value*> low(plan_.full_roots.size());
@@ -254,7 +254,7 @@ void RowEmitter::EmitStep(int pass, const std::vector<RunningReduction>& running
     emitter_.BeginScope();
     const ElementIndex index = ElementIndex::Multi(multi_, place_);
     StoreLanes(pass, index, low);
-    for (const RunningReduction& r : running) r.AppendNext(index, carried, used, next);
+    for (const Accumulators& r : reductions) r.AppendNext(index, carried, used, next);
     emitter_.EndScope();
   }
 }
@@ -274,8 +274,8 @@ void RowEmitter::StoreVector(const ArrayRef& array, llvm::Value* place, llvm::Va
 void RowEmitter::StoreLanes(int pass, const ElementIndex& index, std::vector<llvm::Value*>& low) {
   for (size_t k = 0; k < plan_.kept.size(); ++k)
     if (plan_.kept[k].pass == pass)
-      StoreVector(rooms_[k], b_.CreateNSWAdd(at_, b_.getInt64(odd_ * plan_.lanes)),
-                  ToMemoryForm(b_, rooms_[k].shape.type, KeptValue(k, index)));
+      StoreVector(scratch_[k], b_.CreateNSWAdd(at_, b_.getInt64(odd_ * plan_.lanes)),
+                  ToMemoryForm(b_, scratch_[k].shape.type, KeptValue(k, index)));
   if (pass + 1 != form_.passes) return;
   std::vector<llvm::Value*> values;  // all reads before any write
   for (size_t r : plan_.full_roots) {
@@ -297,24 +297,24 @@ void RowEmitter::StoreLanes(int pass, const ElementIndex& index, std::vector<llv
 }
 
 // One value of each reduction from its `count` vectors: these first, then their halves.
-Values RowEmitter::Collect(const std::vector<RunningReduction>& running, const Values& parts,
+Values RowEmitter::Collect(const std::vector<Accumulators>& reductions, const Values& parts,
                            size_t count) {
   if (plan_.columns) return parts;
   Values results;
-  for (size_t r = 0; r < running.size(); ++r) {
+  for (size_t r = 0; r < reductions.size(); ++r) {
     std::vector<llvm::Value*> sums;
-    for (size_t p = 0; p < count; ++p) sums.push_back(parts[p * running.size() + r]);
+    for (size_t p = 0; p < count; ++p) sums.push_back(parts[p * reductions.size() + r]);
     for (; sums.size() > 1; sums.pop_back()) {
       llvm::Value*& first = sums[sums.size() - 2];
-      first = running[r].Combine(first, sums.back());
+      first = reductions[r].Combine(first, sums.back());
     }
     llvm::Value* sum = sums[0];
     for (int64_t lanes = plan_.lanes / 2; lanes > 0; lanes /= 2)
-      sum = running[r].Combine(Lanes(b_, sum, 0, lanes, 1), Lanes(b_, sum, lanes, lanes, 1));
+      sum = reductions[r].Combine(Lanes(b_, sum, 0, lanes, 1), Lanes(b_, sum, lanes, lanes, 1));
     sum = b_.CreateExtractElement(sum, uint64_t{0});
     Values initial;
-    running[r].AppendInitial(initial);
-    results.push_back(running[r].Combine(initial[0], sum));
+    reductions[r].AppendInitial(initial);
+    results.push_back(reductions[r].Combine(initial[0], sum));
   }
   return results;
 }

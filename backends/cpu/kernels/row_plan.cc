@@ -25,7 +25,7 @@ bool WantsWideLanes(const RowPlan& plan) {
   const bool costly = std::any_of(plan.body.begin(), plan.body.end(), [&](const Instruction* i) {
     return IsCostly(*i) && plan.form.IsFull(i->shape());
   });
-  return costly && work >= kLongWork && plan.beside.count % (4 * MinLanes(plan)) == 0;
+  return costly && work >= kLongWork && plan.covered.count % (4 * MinLanes(plan)) == 0;
 }
 
 // Rounding to bf16 is more work than reading what was rounded.
@@ -77,7 +77,7 @@ bool SortRoots(RowPlan& plan) {
 }
 
 bool GoesInPairs(const RowPlan& plan) {
-  if (plan.columns || plan.beside.count % (2 * plan.lanes) != 0) return false;
+  if (plan.columns || plan.covered.count % (2 * plan.lanes) != 0) return false;
   for (const RowPlan::Kept& kept : plan.kept)
     if (!kept.rounded) return false;
   for (size_t r : plan.full_roots)
@@ -95,7 +95,7 @@ bool GoesInPairs(const RowPlan& plan) {
 // that do not wait for each other. Fewer where that leaves few units for threads, or much cut off.
 int64_t ColumnLanes(const RowPlan& plan) {
   constexpr int64_t kFewUnits = 8;
-  const int64_t columns = plan.beside.count;
+  const int64_t columns = plan.covered.count;
   const double work =
       static_cast<double>(plan.form.full.ElementCount()) * static_cast<double>(plan.body.size());
   const int64_t min_lanes = MinLanes(plan);
@@ -123,16 +123,22 @@ int64_t ReducedColumns(const RowPlan& plan) {
 
 // Sets what concerns vectors, if all work on elements of rows can be written in them.
 bool PlanLanes(RowPlan& plan) {
-  const std::optional<RowLanes> beside =
+  const std::optional<RowLanes> covered =
       FindRowLanes(plan.form, plan.body, plan.target.fusion.lanes);
-  if (!beside.has_value()) return false;
-  plan.beside = *beside;
+  if (!covered.has_value()) return false;
+  plan.covered = *covered;
   plan.columns = plan.form.IsColumns();
   if (plan.columns) {
     const bool only_reduces =
-        plan.form.passes == 2 && plan.full_roots.empty() && plan.beside.count >= kNarrowestTile;
+        plan.form.passes == 2 && plan.full_roots.empty() && plan.covered.count >= kNarrowestTile;
     plan.lanes = only_reduces ? 2 * MinLanes(plan) : ColumnLanes(plan);
-    plan.tile = only_reduces ? ReducedColumns(plan) : plan.lanes;
+    plan.tiles.from = plan.form.full;
+    plan.tiles.reduced = plan.covered.outer;
+    plan.tiles.column = plan.covered.dims.back();
+    plan.tiles.columns = plan.covered.count;
+    plan.tiles.width = only_reduces ? ReducedColumns(plan) : plan.lanes;
+    plan.tiles.lanes = plan.lanes;
+    plan.tiles.rows_at_once = RowsAtOnce(plan.body.size());
     return true;
   }
   plan.lanes = (WantsWideLanes(plan) ? 2 : 1) * MinLanes(plan);

@@ -9,8 +9,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "backends/cpu/kernels/strategies_internal.h"
-#include "codegen/running_reduction.h"
+#include "backends/cpu/kernels/column_tile_internal.h"
+#include "codegen/accumulators.h"
 #include "ops/evaluate/reducer.h"
 
 namespace hlokit {
@@ -87,62 +87,56 @@ class ScanEmitter {
 
   // Rows side by side in a block of `lanes`, each with its elements one after the other.
   void EmitRows(llvm::Value* block, int64_t lanes) {
-    const RunningReduction running(*form_.scan, emitter_);
+    const Accumulators accumulators(*form_.scan, emitter_);
     std::vector<llvm::Value*> starts;
     Values initial;
     for (int64_t k = 0; k < lanes; ++k) {
       llvm::Value* row = b_.CreateNSWAdd(Scale(b_, block, lanes), b_.getInt64(k));
       starts.push_back(Scale(b_, row, form_.length));
-      running.AppendInitial(initial);
+      accumulators.AppendInitial(initial);
     }
-    EmitLanes(running, starts, form_.length, initial);
+    EmitLanes(accumulators, starts, form_.length, initial);
   }
 
   // One long row as segments side by side: a first pass gives each the value it starts with.
   void EmitSegments(llvm::Value* row) {
-    const RunningReduction running(*form_.scan, emitter_);
+    const Accumulators accumulators(*form_.scan, emitter_);
     const int64_t segment = form_.length / kLanes;
     std::vector<llvm::Value*> starts;
     Values initial, before;
-    running.AppendInitial(before);
+    accumulators.AppendInitial(before);
     for (int64_t k = 0; k < kLanes; ++k) {
       const int64_t at = (form_.reverse ? kLanes - 1 - k : k) * segment;
       starts.push_back(b_.CreateNSWAdd(Scale(b_, row, form_.length), b_.getInt64(at)));
       initial.insert(initial.end(), before.begin(), before.end());
       if (k + 1 == kLanes) break;
       before = EmitLoopCarrying(b_, segment, before, [&](llvm::Value* i, const Values& carried) {
-        return Next(running, b_.CreateNSWAdd(starts.back(), i), carried);
+        return Next(accumulators, b_.CreateNSWAdd(starts.back(), i), carried);
       });
     }
-    EmitLanes(running, starts, segment, initial);
+    EmitLanes(accumulators, starts, segment, initial);
   }
 
-  // A tile of neighbours that belong to different rows; `outer` numbers the arrays of rows, `tile`
-  // the tiles in one.
-  void EmitTile(llvm::Value* outer, llvm::Value* tile) {
-    const RunningReduction running(*form_.scan, emitter_);
+  // A tile of neighbours that belong to different rows (column_tile.cc); `outer` numbers the arrays
+  // of rows, `number` the tiles in one.
+  void EmitTile(const ColumnTilePlan& plan, llvm::Value* outer, llvm::Value* number) {
+    if (!tile_) tile_.emplace(plan, emitter_);
+    const Accumulators accumulators(*form_.scan, emitter_);
     Values initial;
-    running.AppendInitial(initial);
-    llvm::Value* first = Scale(b_, tile, kTile);
-    llvm::Value* count = b_.getInt64(std::min(kTile, form_.inner));
-    if (form_.inner % kTile != 0 && form_.inner > kTile)
-      count = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, count,
-                                       b_.CreateNSWSub(b_.getInt64(form_.inner), first));
-    const Values room = Room(initial);
-    EmitLoop(b_, b_.getInt64(0), count, [&](llvm::Value* j) { Keep(initial, room, j); });
-    llvm::Value* start = b_.CreateNSWAdd(Scale(b_, outer, form_.inner * form_.length), first);
-    EmitLoop(b_, form_.length, [&](llvm::Value* i) {
-      llvm::Value* row = b_.CreateNSWAdd(start, Scale(b_, Place(i, form_.length), form_.inner));
-      EmitLoop(b_, b_.getInt64(0), count, [&](llvm::Value* j) {
-        Values carried;
-        for (size_t v = 0; v < room.size(); ++v)
-          carried.push_back(b_.CreateLoad(initial[v]->getType(), At(room[v], initial[v], j)));
-        llvm::Value* at = b_.CreateNSWAdd(row, j);
-        const Values next = Next(running, at, carried);
-        Keep(next, room, j);
-        Store(running, next, at);
-      });
-    });
+    accumulators.AppendInitial(initial);
+    tile_->Begin(Scale(b_, number, plan.width), initial);
+    llvm::Value* start = Scale(b_, outer, form_.inner * form_.length);
+    std::vector<llvm::Value*> index(2);
+    tile_->AddRows(
+        index, [](llvm::Value*) {},
+        [&](const Values& before) {
+          llvm::Value* row =
+              b_.CreateNSWAdd(start, Scale(b_, Place(index[0], form_.length), form_.inner));
+          llvm::Value* at = b_.CreateNSWAdd(row, index[1]);
+          const Values after = Next(accumulators, at, before);
+          Store(accumulators, after, at);
+          return after;
+        });
   }
 
  private:
@@ -151,23 +145,23 @@ class ScanEmitter {
     return form_.reverse ? b_.CreateNSWSub(b_.getInt64(length - 1), i) : i;
   }
 
-  Values Next(const RunningReduction& running, llvm::Value* at, const Values& carried) {
+  Values Next(const Accumulators& accumulators, llvm::Value* at, const Values& carried) {
     Values next;
     size_t used = 0;
     emitter_.BeginScope();
-    running.AppendNext(ElementIndex::Linear(at), carried, used, next);
+    accumulators.AppendNext(ElementIndex::Linear(at), carried, used, next);
     emitter_.EndScope();
     return next;
   }
 
-  void Store(const RunningReduction& running, const Values& values, llvm::Value* at) {
+  void Store(const Accumulators& accumulators, const Values& values, llvm::Value* at) {
     size_t used = 0;
-    const std::vector<ScalarValue> parts = running.Results(values, used);
+    const std::vector<ScalarValue> parts = accumulators.Results(values, used);
     for (size_t r = 0; r < results_.size(); ++r)
       StoreTo(b_, results_[r], ElementIndex::Linear(at), parts[r]);
   }
 
-  void EmitLanes(const RunningReduction& running, const std::vector<llvm::Value*>& starts,
+  void EmitLanes(const Accumulators& accumulators, const std::vector<llvm::Value*>& starts,
                  int64_t length, const Values& initial) {
     const size_t width = initial.size() / starts.size();
     EmitLoopCarrying(b_, length, initial, [&](llvm::Value* i, const Values& carried) {
@@ -175,34 +169,19 @@ class ScanEmitter {
       for (size_t k = 0; k < starts.size(); ++k) {
         const Values own(carried.begin() + k * width, carried.begin() + (k + 1) * width);
         llvm::Value* at = b_.CreateNSWAdd(starts[k], Place(i, length));
-        const Values next = Next(running, at, own);
-        Store(running, next, at);
+        const Values next = Next(accumulators, at, own);
+        Store(accumulators, next, at);
         all.insert(all.end(), next.begin(), next.end());
       }
       return all;
     });
   }
 
-  // Memory on the stack for a tile of each accumulator.
-  Values Room(const Values& like) {
-    llvm::IRBuilder<>::InsertPointGuard guard(b_);
-    llvm::BasicBlock& entry = b_.GetInsertBlock()->getParent()->getEntryBlock();
-    b_.SetInsertPoint(&entry, entry.begin());
-    Values room;
-    for (llvm::Value* v : like) room.push_back(b_.CreateAlloca(v->getType(), b_.getInt64(kTile)));
-    return room;
-  }
-  llvm::Value* At(llvm::Value* room, llvm::Value* like, llvm::Value* j) {
-    return b_.CreateInBoundsGEP(like->getType(), room, j);
-  }
-  void Keep(const Values& values, const Values& room, llvm::Value* j) {
-    for (size_t v = 0; v < room.size(); ++v) b_.CreateStore(values[v], At(room[v], values[v], j));
-  }
-
   const ScanForm& form_;
   Builder& b_;
   ElementEmitter emitter_;
   std::vector<ArrayRef> results_;
+  std::optional<ColumnTile> tile_;
 };
 
 Kernel RowsKernel(const Expression& e, const ScanForm& form, int64_t rows) {
@@ -222,15 +201,20 @@ Kernel RowsKernel(const Expression& e, const ScanForm& form, int64_t rows) {
 }
 
 Kernel TilesKernel(const Expression& e, const ScanForm& form, int64_t rows) {
-  const int64_t tiles = (form.inner + kTile - 1) / kTile;
+  ColumnTilePlan plan;
+  plan.from = Shape::Array(form.shape.type, {form.length, form.inner});
+  plan.reduced = {0};
+  plan.column = 1;
+  plan.columns = form.inner;
+  plan.width = kTile;
   Kernel kernel;
-  kernel.units = rows / form.inner * tiles;
+  kernel.units = rows / form.inner * plan.count();
   kernel.unit_cost = static_cast<double>(std::min(form.inner, kTile) * form.length);
   kernel.emit = [=](Builder& b, KernelArrays& arrays, llvm::Value* begin, llvm::Value* end) {
     ScanEmitter emitter(e, form, b, arrays);
+    llvm::Value* const tiles = b.getInt64(plan.count());
     EmitLoop(b, begin, end, [&](llvm::Value* unit) {
-      emitter.EmitTile(b.CreateUDiv(unit, b.getInt64(tiles)),
-                       b.CreateURem(unit, b.getInt64(tiles)));
+      emitter.EmitTile(plan, b.CreateUDiv(unit, tiles), b.CreateURem(unit, tiles));
     });
   };
   return kernel;

@@ -129,8 +129,8 @@ Origin FunctionSanitizer::OriginOfBase(llvm::Value* pointer) const {
     const int64_t array = arguments_[argument->getArgNo()];
     return {pointer, array, sanitizer_.arrays()[array].slice.size};
   }
-  if (const auto* room = llvm::dyn_cast<llvm::AllocaInst>(pointer)) {
-    const auto size = room->getAllocationSize(layout_);
+  if (const auto* array = llvm::dyn_cast<llvm::AllocaInst>(pointer)) {
+    const auto size = array->getAllocationSize(layout_);
     return size ? Origin{pointer, -1, static_cast<int64_t>(size->getFixedValue())} : Origin();
   }
   if (const auto* global = llvm::dyn_cast<llvm::GlobalVariable>(pointer))

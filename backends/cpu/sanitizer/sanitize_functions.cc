@@ -186,18 +186,18 @@ llvm::Value* CheckFunctions::CallMasked(llvm::IRBuilder<>& b, llvm::Value* mask,
 llvm::Value* CheckFunctions::CallLanes(llvm::IRBuilder<>& b, llvm::Value* mask,
                                        int64_t element_bytes, const CheckedAccess& a) {
   llvm::Type* type = a.address->getType();
-  llvm::AllocaInst* room = nullptr;
+  llvm::AllocaInst* addresses = nullptr;
   {
     const llvm::IRBuilderBase::InsertPointGuard guard(b);
     llvm::BasicBlock& entry = b.GetInsertBlock()->getParent()->getEntryBlock();
     b.SetInsertPoint(&entry, entry.begin());
-    room = b.CreateAlloca(type);
+    addresses = b.CreateAlloca(type);
   }
-  b.CreateStore(a.address, room);
+  b.CreateStore(a.address, addresses);
   CallProcess(b, AddressOf(CheckLanes), b.getVoidTy(),
-              {Word(b, a.site), a.base, room, Word(b, a.size), Word(b, element_bytes),
+              {Word(b, a.site), a.base, addresses, Word(b, a.size), Word(b, element_bytes),
                Word(b, a.tag), mask});
-  return b.CreateLoad(type, room);
+  return b.CreateLoad(type, addresses);
 }
 
 llvm::Value* CheckFunctions::CallBlock(llvm::IRBuilder<>& b, llvm::Value* bytes,

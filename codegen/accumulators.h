@@ -11,15 +11,15 @@ namespace hlokit {
 std::vector<ScalarValue> EmitReductionStep(ElementEmitter& emitter, const Instruction& reduction,
                                            absl::Span<const ScalarValue> arguments);
 
-class RunningReduction {
+class Accumulators {
  public:
   // Emits the initial values at the builder's place. With `in_keys`, a maximum or minimum of floats
   // runs over integers in the same order: LLVM finds many of them at once in loops over elements,
   // and a step of scalars or vectors waits for one instruction, not for a chain of tests for NaN.
-  RunningReduction(const Instruction& reduce, ElementEmitter& emitter, bool in_keys = false);
+  Accumulators(const Instruction& reduce, ElementEmitter& emitter, bool in_keys = false);
 
-  // Sums are made in the order of the elements, each rounded: of columns, which vectors hold beside
-  // each other.
+  // Sums are made in the order of the elements, each rounded: of columns, where each lane of a
+  // vector has a sum of its own.
   void KeepOrder() { reassociate_ = false; }
 
   const Instruction& reduce() const { return *reduce_; }

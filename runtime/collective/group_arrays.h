@@ -35,7 +35,7 @@ class GroupArray {
   char* to(size_t member) const {
     return static_cast<char*>(group_.members[member]->results[array_]);
   }
-  // Past the caches where the arrays are too large for them.
+  // By non-temporal stores where the arrays are too large for the caches.
   void Copy(const void* source, void* target, int64_t size) const;
 
  private:

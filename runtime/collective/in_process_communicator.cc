@@ -71,21 +71,5 @@ Communicator::End InProcessCommunicator::Evaluate(const Part& part, const Functi
   });
 }
 
-void InProcessCommunicator::Send(const Waiter&, int64_t channel, int64_t target,
-                                 std::span<const std::span<const char>> arrays) {
-  std::vector<std::vector<char>> message;
-  for (const std::span<const char> array : arrays) message.emplace_back(array.begin(), array.end());
-  mailboxes_.Send(channel, target, std::move(message));
-}
-
-Communicator::End InProcessCommunicator::Receive(const Waiter& waiter, int64_t channel,
-                                                 int64_t target, const Take& take) {
-  std::vector<std::vector<char>> message;
-  const End end = mailboxes_.Receive(waiter, channel, target, message);
-  if (end != End::kNone) return end;
-  take(std::vector<std::span<const char>>(message.begin(), message.end()));
-  return End::kNone;
-}
-
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

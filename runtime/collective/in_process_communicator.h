@@ -2,18 +2,16 @@
 #pragma once
 
 #include <utility>
-#include <vector>
 
-#include "runtime/collective/communicator.h"
+#include "runtime/collective/local_communicator.h"
 
 namespace hlokit {
 
-class InProcessCommunicator final : public Communicator {
+class InProcessCommunicator final : public LocalCommunicator {
  public:
   explicit InProcessCommunicator(int64_t devices)
-      : devices_(devices), waits_(devices), meetings_(waits_), mailboxes_(waits_) {}
+      : LocalCommunicator(devices, /*all_here=*/true), meetings_(waits()) {}
 
-  int64_t device_count() const override { return devices_; }
   End AllReduce(const Part& part) override;
   End AllGather(const Part& part) override;
   End ReduceScatter(const Part& part) override;
@@ -24,16 +22,6 @@ class InProcessCommunicator final : public Communicator {
   End Broadcast(const Part& part) override;
   End Barrier(const Part& part) override;
   End Evaluate(const Part& part, const Function& function) override;
-  void Send(const Waiter& waiter, int64_t channel, int64_t target,
-            std::span<const std::span<const char>> arrays) override;
-  End Receive(const Waiter& waiter, int64_t channel, int64_t target, const Take& take) override;
-  void Leave(int64_t device, bool failed) override { waits_.Leave(device, failed); }
-  void Abort(const std::string& reason) override { waits_.Stop(reason); }
-  End end(int64_t device) const override { return waits_.end(device); }
-  int64_t ended_at(int64_t device) const override { return waits_.ended_at(device); }
-  std::string Text(End end, const Waiter& waiter) const override {
-    return waits_.Text(end, waiter);
-  }
 
  private:
   using Key = std::pair<int64_t, int64_t>;  // instruction, first device of the group
@@ -47,10 +35,7 @@ class InProcessCommunicator final : public Communicator {
   template <typename Work>
   End ForEachArray(const Part& part, const Work& work);
 
-  const int64_t devices_;
-  Rendezvous waits_;
   GroupMeetings meetings_;
-  Mailboxes<std::vector<std::vector<char>>> mailboxes_;  // a message by array
 };
 
 }  // namespace hlokit

@@ -3,6 +3,10 @@
 //
 // As in jaxlib, a matrix with an infinity or NaN is not given to the divide-and-conquer functions,
 // which may not end on it: its results are NaN and its info is -4.
+// Each wrapper has the same parts: the two signatures (complex functions take arrays of reals
+// besides), sizes of the arrays by mode, the query for the workspace, then one call a matrix. Real
+// eigenvectors come from geev as pairs of columns, real and imaginary part, where eigenvalues are
+// conjugate, and are put together into complex ones here, since XLA's results are complex.
 #include <algorithm>
 #include <cmath>
 #include <limits>

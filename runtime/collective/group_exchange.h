@@ -1,0 +1,122 @@
+// One collective of a group with members in several processes, as one process takes part in it.
+#pragma once
+
+#include <stdint.h>
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "runtime/collective/group_arrays.h"
+#include "runtime/collective/process_group.h"
+
+namespace hlokit {
+
+// A collective: its instruction, and the first device of the group.
+using CollectiveKey = std::pair<int64_t, int64_t>;
+
+// The collectives in which this process waits for others. From any thread.
+class WaitingCollectives {
+ public:
+  void Add(const CollectiveKey& key, const std::vector<int>& ranks);
+  void Remove(const CollectiveKey& key);
+  std::vector<ProcessStatus::Collective> List();
+
+ private:
+  std::mutex mutex_;
+  std::map<CollectiveKey, std::vector<int32_t>> waiting_;
+};
+
+// What a local member gives, and how the exchange with other processes ended.
+struct LocalMember {
+  Communicator::Member member;
+  size_t place;
+  Communicator::End end = Communicator::End::kNone;
+};
+
+// The exchange of one collective, run by the local member that speaks for its process. Every
+// function returns how its waits ended.
+class GroupExchange {
+ public:
+  using End = Communicator::End;
+  using Member = Communicator::Member;
+  // Of the process: how it reaches others, where each device is, how its devices wait.
+  struct Context {
+    ProcessGroup& group;
+    const std::vector<int>& rank_of;
+    Rendezvous& waits;
+    WaitingCollectives& waiting;
+  };
+
+  GroupExchange(const Context& context, const Communicator::Part& part,
+                std::span<LocalMember* const> local);
+  ~GroupExchange();
+  GroupExchange(const GroupExchange&) = delete;
+  GroupExchange& operator=(const GroupExchange&) = delete;
+
+  // The collectives, of one array (but for ExchangeArrays): see communicator.h.
+  End AllReduce(size_t array);
+  End AllGather(size_t array);
+  End ReduceScatter(size_t array);
+  End AllToAll(size_t array);
+  End Permute(size_t array, Communicator::Pairs pairs);
+  End Broadcast(size_t array);
+  End AllToAllArrays();
+  End Barrier();
+  // The operands of all members, those of other processes copied. In order of places.
+  End GatherOperands(std::vector<Member>& all);
+
+  // Places of local members, ascending.
+  const std::vector<size_t>& local() const { return places_; }
+
+ private:
+  // What each member has for every other one: `rows` parts of `bytes`, `stride` apart in the
+  // operand.
+  struct Pieces {
+    int64_t rows, bytes, stride;
+  };
+
+  size_t members() const { return members_.size(); }
+  bool IsLocal(size_t place) const { return members_[place] != nullptr; }
+  const char* operand(size_t place, size_t array) const {
+    return static_cast<const char*>(members_[place]->operands[array]);
+  }
+  char* result(size_t place, size_t array) const {
+    return static_cast<char*>(members_[place]->results[array]);
+  }
+  Transport& transport() const { return context_.group.transport(); }
+
+  void Send(int rank, const void* data, int64_t bytes);
+  void Receive(int rank, void* data, int64_t bytes);
+  // Moves `bytes` from place `source` to place `target`; nothing where neither is local.
+  void Move(size_t source, size_t target, const void* from, void* to, int64_t bytes);
+  // Waits until all that was started is done.
+  End Finish();
+  // Memory that lives as long as this object.
+  char* Scratch(int64_t bytes);
+  // Copies the first local member's result to the other local members.
+  void ShareResult(size_t array, int64_t bytes) const;
+  End ReduceSmall(size_t array);
+  End ReduceByRanges(size_t array);
+  Pieces PiecesOf(size_t array) const;
+  const char* Packed(const Pieces& p, size_t array, size_t from, size_t to);
+  End ExchangePieces(const Pieces& p, size_t array, std::vector<const char*>& incoming);
+  const char* PieceRow(const Pieces& p, size_t array, const std::vector<const char*>& incoming,
+                       size_t from, size_t to, int64_t r) const;
+
+  const Context context_;
+  const Communicator::Part& part_;
+  std::vector<Member*> members_;  // by place; null where they are not local
+  std::vector<int> ranks_;        // by place
+  std::vector<size_t> places_;
+  std::vector<int> others_;  // ranks of the members' processes but this one, ascending
+  int tag_ = 0;
+  std::vector<const void*> pointers_;
+  std::vector<std::unique_ptr<char[]>> scratch_;
+  std::vector<Transport::Request> requests_;  // given up before the memory above goes
+};
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

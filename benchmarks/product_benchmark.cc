@@ -241,3 +241,4 @@ int main(int argc, char** argv) {
   }
   hlokit::Table(options).Print();
 }
+// SPDX-License-Identifier: Apache-2.0

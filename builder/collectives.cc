@@ -1,4 +1,10 @@
 // Collectives, and what XLA's builder writes around them.
+//
+//   AllGather(f32[8,4], dimension 0, 2 shards)      f32[16,4]
+//   ReduceScatter(f32[8,4], add, dimension 0, 2)    f32[4,4]
+// Result shapes are worked out here, since they depend on the number of shards, which the operands
+// do not say: an all-gather multiplies its dimension by it, a reduce-scatter divides. A layout that
+// the caller demands becomes constrain_layout.
 #include "builder/collectives.h"
 
 #include "builder/constants.h"

@@ -1,4 +1,9 @@
 // Functions of one array, of two, and comparisons.
+//
+// Most are one opcode under XLA's name, written as rows of a macro. Functions of two arrays
+// broadcast as XLA's builder does, not as numpy does: a scalar goes with any array, and an array of
+// lower rank needs broadcast_dimensions, which name its dimensions in the other one:
+//   Add(f32[2,3], f32[3], {1})  ->  add(x, broadcast(y), dimensions={1})
 #include "builder/elementwise.h"
 
 #include "builder/broadcast_internal.h"

@@ -1,4 +1,12 @@
 // Broadcasts, reshapes, slices and their kin.
+//
+// HLO's instructions take complete attributes; XLA's functions fill them in:
+//   Broadcast(f32[3], {2})                new dimensions in front: broadcast f32[2,3],
+// dimensions={1}
+//   BroadcastInDim(f32[1,3], {4,3}, {0,1})  a dimension of size 1 is reshaped away first
+//   Collapse(f32[2,3,4], {1,2})           reshape f32[2,12]
+//   SliceInDim(x, 1, 5, 2, 0)             slice of one dimension, the others whole
+// So each looks at its operands' shapes (WithShapes), and an error of an operand passes through.
 #include "builder/movement.h"
 
 #include <algorithm>

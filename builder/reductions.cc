@@ -1,4 +1,10 @@
 // Reductions, windows, scans, sorting and scatter.
+//
+// Each function is XLA's of the same name: it gathers operands and attributes and leaves inference
+// and checks to the opcode's rules (EmitIn). What it adds is what XLA's builder adds: a reduce over
+// all dimensions, padding worked out from SAME and VALID,
+//   SAME, 10 elements, windows of 3, stride 2: 5 windows, which reach over 11: pads 0 and 1
+// and an operand's type where a computation or an initial value follows from it.
 #include "builder/reductions.h"
 
 #include <numeric>

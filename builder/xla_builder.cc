@@ -1,4 +1,10 @@
 // Instructions, errors and scopes; building and constants are in files of their own.
+//
+// An XlaOp is the builder and a number. Adding one infers its shape at once, so a wrong call is
+// reported where it stands (FILE:LINE of the caller), and the first error is kept: later calls on
+// invalid operands give invalid ones, and building the computation returns that error. So programs
+// may write expressions without looking at each result.
+// Metadata, sharding and frontend attributes that are set hold for all instructions from then on.
 #include "builder/xla_builder.h"
 
 #include <cstdio>

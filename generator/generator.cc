@@ -1,4 +1,10 @@
 // Whole modules: an entry computation grown step by step, and a result of what nothing else reads.
+//
+// Each step picks a recipe by weight (recipes.def); a recipe takes values made so far, or new
+// parameters, adds a few instructions and keeps their results with bounds: the range that values
+// lie in and the error that two right executions may differ by. So comparisons know their
+// tolerance, and integers and data movement must agree exactly. One seed gives one module, on every
+// machine. A stage (stages.cc) adds steps of its own and rewrites the finished module.
 #include "generator/generator.h"
 
 #include <algorithm>

@@ -4,6 +4,7 @@ check_layers.py [ROOT]: prints FILE:LINE: what is wrong, one a line; exit status
 Tests may also include parser/, printer/, verifier/ and generator/. A header named *_internal.h serves its own folder alone.
 A folder's line in docs/layers.txt holds for its subfolders too, where these have no line of their own. No headers include
 each other, no two sources with their headers either, no folders either (at any level, apart from a folder and what lies in it), and no header serves its own source alone.
+A source that a comment names (codegen/loops.h) is there, under that path or one that ends so.
 """
 import collections
 import pathlib
@@ -13,6 +14,7 @@ import sys
 NAMESPACE = re.compile(r"namespace\s*([\w:]+)?\s*\{")
 TYPE = re.compile(r"(?:struct|class|enum class|enum) (?:\[\[\w+\]\] )?(\w+)(?: final)?(?:\s*:(?!:)[^;{]*)? \{")
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([\w.-]+(?:/[\w.-]+)*)/([^"/]+)"')
+NAMED = re.compile(r"(?<![\w/.{$<\"-])((?:[a-z][\w-]*/)+\w+\.(?:cc|h))\b")
 SPDX = "SPDX-License-Identifier: Apache-2.0"
 TEST_ALSO = {"parser", "printer", "verifier", "generator"}
 
@@ -161,6 +163,17 @@ def check_graph(files):
             yield path, "nothing but its own source includes it: declare it there"
 
 
+def named_files(files, layers):
+    """(path, line, name) of the sources that comments name and that are not there."""
+    folders = {folder.partition("/")[0] for folder in layers}
+    for path, text in files.items():
+        for number, line in enumerate(text.splitlines(), 1):
+            for match in NAMED.finditer(line[line.index("//"):] if "//" in line else ""):
+                name = match[1]
+                if name.partition("/")[0] in folders and name not in files and not any(f.endswith("/" + name) for f in files):
+                    yield path, number, name
+
+
 def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent.parent).resolve()
     layers = read_layers(root / "docs" / "layers.txt")
@@ -184,6 +197,9 @@ def main():
     for name, message in check_graph(files):
         wrong += 1
         print(f"{name}: {message}")
+    for name, number, missing in named_files(files, layers):
+        wrong += 1
+        print(f"{name}:{number}: there is no {missing}")
     print(f"{len(files)} files, {wrong} faults")
     sys.exit(1 if wrong or not files else 0)
 

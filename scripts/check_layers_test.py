@@ -85,6 +85,12 @@ class CheckLayers(unittest.TestCase):
         files["ir/a_test.cc"] = file_text('#include "ir/a.h"')
         self.assertEqual(check(files), (0, "3 files, 0 faults\n"))
 
+    def test_files_that_comments_name(self):
+        files = {"ir/a.cc": file_text("// See support/text.cc."), "support/text.cc": file_text()}
+        self.assertEqual(check(files), (0, "2 files, 0 faults\n"))
+        files["ir/a.cc"] = file_text("int a;  // as in support/gone.h")
+        self.assert_fault(files, "ir/a.cc:2: there is no support/gone.h")
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -1,4 +1,11 @@
 // Float bit patterns to double and back: one template, instantiated for each format.
+//
+// Every format is a row: widths of exponent and mantissa, bias, whether it has infinities, negative
+// zero, a sign and NaN, and three patterns (largest finite, overflow, NaN). Decoding a normal
+// number moves the exponent by the difference of the biases; a subnormal one is its integer times
+// the smallest number. Encoding rounds to nearest, ties to even, from double at once, so it is
+// right for every value that a double holds. The fnuz formats spell NaN as negative zero, f8e8m0fnu
+// has neither sign nor mantissa and rounds to powers of two.
 #include "types/float_convert.h"
 
 #include <bit>

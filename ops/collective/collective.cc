@@ -1,4 +1,12 @@
 // Evaluates collectives: the exchange within a group, and a lone device as a group of one.
+//
+// The functions get the operands of all members, in the group's order, and give the results of all:
+//   all-reduce       x0 + x1 + ..., the same for all            all-gather   joined, the same for
+// all
+//   reduce-scatter   block m of the sum for member m            all-to-all   block m of each for m
+// Sums go member by member, from the first, rounded after each step to the type that XLA adds in
+// (CollectiveSumType); compiled code keeps the same order. This is the reference: no overlap, no
+// trees. Cost: members times elements.
 #include "ops/collective/collective.h"
 
 #include <algorithm>

@@ -1,4 +1,11 @@
 // Groups and pairs, whichever attributes name them.
+//
+// Devices are numbered replica * partitions + partition. What an id in replica_groups means:
+//   no channel                       kCrossReplica: replicas, of the same partition
+//   channel                          kCrossPartition: partitions, of the same replica
+//   channel, use_global_device_ids   true: kFlattenedID, devices; false: kCrossReplicaAndPartition,
+//                                    replicas with all of their partitions
+// No groups mean one of all. Ids are looked up in a hash table, so a device's group costs its size.
 #include "ops/collective/device_groups.h"
 
 #include <algorithm>

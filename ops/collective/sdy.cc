@@ -1,4 +1,10 @@
 // Reads Shardy's text with a cursor, and cuts arrays by axes.
+//
+//   mesh      ["x"=2, "y"=4], device_ids=[...]
+//   sharding  @mesh, [{"x"}, {"y":(1)2, ?}], replicated={...}
+// An axis cuts its dimension into as many parts; `"y":(1)2` is part of an axis: y of 4 seen as 2 x
+// 2, the major one. The device at index (i, j) of the mesh holds the part with these digits. Quotes
+// may still be escaped, since the text stands in frontend attributes of HLO text.
 #include "ops/collective/sdy_internal.h"
 
 #include <algorithm>

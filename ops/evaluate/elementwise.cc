@@ -1,4 +1,9 @@
 // Evaluates elementwise ops: kernels over chunks of widened elements.
+//
+//   add of f16[1000]: chunks of 512 and 488; in each both operands to double, additions, to f16
+// The kernel is chosen once (kernels.cc); the buffers of a chunk fit the first-level cache. A
+// scalar operand stands for every element and is widened once. Dynamic sizes are those of the first
+// operand that has them.
 #include <cstring>
 
 #include "ops/evaluate/elementwise_sizes.h"

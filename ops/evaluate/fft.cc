@@ -1,5 +1,11 @@
 // Evaluates fft: powers of two by halving, short lines by the definition, all others by Bluestein's
 // chirp.
+//
+// Bluestein: jk = (j^2 + k^2 - (k - j)^2) / 2, so a transform of any length n is a convolution with
+// exp(pi i k^2 / n), which two transforms of a power of two of at least 2 n - 1 compute. Roots of
+// unity come from long double angles, reduced exactly (k^2 modulo 2 n), so that errors do not grow
+// with n. The inverse is the conjugate of the transform of the conjugate, divided by n. Real
+// transforms go through complex ones. Cost: n log n a line; n^2 up to 64 elements.
 #include <cmath>
 #include <numbers>
 

@@ -1,4 +1,10 @@
 // Crops the operands, evaluates, and puts the result into its bounds.
+//
+//   convolution of f32[<=8,3], of which 5 rows are there  ->  evaluated on f32[5,3], the result put
+//   into its bounded array, with the sizes that inference gives for 5
+// So evaluators need not know dynamic sizes. Attributes that state sizes (windows, slices, lengths
+// of transforms) are made to fit by an adapter for each opcode, which may also say that the op is
+// better evaluated within its bounds.
 #include <algorithm>
 #include <vector>
 

@@ -1,4 +1,12 @@
 // Evaluates sort (stable, by any comparator) and topk.
+//
+// A comparator is a computation; interpreting it n log n times would be slow. Most compare a key of
+// one element with the same key of the other:
+//   compare(abs(a), abs(b)), direction=LT
+// Then the key of every element is computed first, vector by vector, and turned into an integer of
+// the same order, and the sort compares integers. Where keys are not totally ordered (a NaN under a
+// plain comparison), or the comparator is of another form, it is run for each pair instead. Both
+// ways sort positions and move the operands afterwards.
 #include <algorithm>
 #include <cmath>
 #include <cstring>

@@ -1,4 +1,13 @@
 // Loading, storing and rounding of widened elements.
+//
+// Evaluators compute in four wide types: double, int64, uint64 and complex<double>. A chunk is
+// widened with LoadWide, computed, and rounded once with StoreWide. Floats of up to 8 bits, and
+// f16, are decoded by a table of all their patterns; f16 and bf16 are encoded by integer arithmetic
+// without branches, as it is done for each element of large arrays.
+// f32 results are rounded from double, which is correct for the operations that go through here but
+// for double rounding of the narrowest types, where XLA has it too.
+// With flushing of denormals on (as XLA's option has it) values below the normal range are zeroed
+// on both ways.
 #include "ops/evaluate/values.h"
 
 #include <algorithm>

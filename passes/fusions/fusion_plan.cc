@@ -1,4 +1,15 @@
 // The greedy walk from users to producers.
+//
+// Instructions are visited users first. One that may be the root of a loop opens a group, and each
+// producer joins the groups of its users if all of them can take it:
+//   z = exp(y), a = add(z, x)   ->   group {a, z}: z is computed where a needs it
+// A producer with several users may be computed in each (duplicated) where that costs less than
+// writing and reading it: what is free, or cheap and read once an element. Reductions end a walk
+// unless the group works on the same rows. FusionLimits, the target's, bound a group's operands,
+// size and depth; a chain that reads elements several times, such as a window of a window,
+// multiplies work and stops at kMaxRepeatedChain.
+// Reads of an array that is updated in place somewhere stay where they are (ReadsUpdated).
+// Cost: linear in the edges, times the members of a group.
 #include <algorithm>
 
 #include "absl/container/inlined_vector.h"

@@ -1,4 +1,12 @@
 // Device groups of collectives.
+//
+// What the numbers in replica_groups mean depends on channel and flag (CollectiveOpGroupMode):
+// replicas, partitions, or devices. GroupsOf gives them as the opcode uses them, all in one group
+// where none are named:
+//   2 replicas of 2 partitions, replica_groups={{0,1}}, channel_id=1, no global ids
+//   ->  {{0, 1, 2, 3}}: each replica with all of its partitions
+// Groups that would list more than kMaxDevices are given up rather than made: passes then leave the
+// collective alone.
 #include "passes/rewrite/device_groups.h"
 
 #include <algorithm>

@@ -1,4 +1,13 @@
 // Which instructions come along, and their copies.
+//
+//   extract r of  a = exp(p)  b = neg(a)  r = add(a, b), height 1
+//   ->  p0 = parameter(0) (was %a)   b = neg(p0)   r = add(p0, b)
+// A breadth-first walk over operands takes `height` levels; what lies beyond becomes a parameter,
+// in the order of first use, and the list of inputs says which instruction each was. Constants
+// always come along, as values are part of what is to be looked at, and so do the earlier parts of
+// an asynchronous operation, which cannot be cut. Called computations are copied whole.
+// Schedules, layouts, shardings and the header's tables are kept, so that the piece compiles as it
+// did in its module.
 #include "passes/rewrite/extract.h"
 
 #include <algorithm>

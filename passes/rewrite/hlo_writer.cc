@@ -1,6 +1,11 @@
 // Shorthands that write HLO: HloWriter adds one instruction per call, infers its shape, and gives
 // it the subject's metadata through its Rewriter. Passes that expand operations are written with
 // it.
+//   w.Binary(Opcode::kMultiply, x, w.FillNumber(x->shape(), 0.5))
+//   ->  half = f32[] constant(0.5)   halves = f32[8] broadcast(half)   y = f32[8] multiply(x,
+// halves) Results are row-major; a caller that needs another layout adds a copy. Lowest and Highest
+// are the identity elements of maximum and minimum: infinities where the type has them, else its
+// ends. Constants are made anew each time; cse merges them later.
 #include "passes/rewrite/hlo_writer.h"
 
 #include <algorithm>

@@ -1,8 +1,7 @@
 // The PJRT C API, version 0.112, as hlokit declares it: types that several functions share.
 // A framework (JAX) calls a plugin through a table of functions. Each takes one struct of
 // arguments, whose first field is the size that the caller knows: fields are only ever added at the
-// end. Names, order and types of fields are the interface's; scripts/pjrt_abi_check.py compares
-// them with a public pjrt_c_api.h where one is installed.
+// end. Names, order and types of fields are the interface's.
 #pragma once
 
 #include <cstddef>

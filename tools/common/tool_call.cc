@@ -1,6 +1,13 @@
 // Arguments are read twice at most: into our normal form (arguments.h), then row by row of the
 // tables of xla_flags.h. What comes from XLA_FLAGS stands before the command line and gives way to
 // it.
+//
+//   XLA_FLAGS=--xla_backend_optimization_level=1 hlo-run a.hlo --iterations=3
+//   ->  hlo-run --opt-level=1 a.hlo --iterations=3
+// A row says what a flag of XLA's means here: a flag of ours under another name, a value in other
+// words, a list of flags, nothing (with or without a note), or a refusal with the reason. A flag
+// that no table has is ours or unknown, and CLI11 says so. Files of DebugOptions and descriptions
+// of GPUs are read into the same flags.
 #include "tools/common/tool_call.h"
 
 #include <dlfcn.h>

@@ -1,5 +1,11 @@
 // The commands of the session, as a table: name, usage, meaning, and the member function that runs
 // it. A first word that names no command names an instruction to draw.
+//
+//   > list exp                names that hold `exp`
+//   > add.5 2                 draws what is two steps around %add.5
+//   > allpaths p0 add.5       draws what lies between
+// The table also answers `help` and completes words; a command that takes names completes with
+// those of the module. Lists stop at kMaxListed lines and say how many there are.
 #include <algorithm>
 
 #include "absl/strings/match.h"

@@ -63,11 +63,11 @@ class ForwardPipeliner {
   }
   Way WayOf(const LoopUpdates& group, const Instruction* input) const {
     switch (KindOf(input, old_)) {
-      case InputKind::kConstant:
+      case LoopInputKind::kConstant:
         return Way::kCopied;
-      case InputKind::kPart:
+      case LoopInputKind::kPart:
         return Way::kPart;
-      case InputKind::kOther:
+      case LoopInputKind::kOther:
         return WaitsInArray(group, input) ? Way::kInArray : Way::kKept;
     }
     return Way::kKept;
@@ -357,8 +357,7 @@ class Backward : public ComputationPass {
 // arrays of the state that it does not read: each iteration finishes what the one before has begun;
 // the last is finished after the loop. Option `opcodes`: the collectives.
 std::unique_ptr<Pass> CreateCollectivePipelinerForward(PassArguments& arguments) {
-  return std::make_unique<Forward>(
-      CollectivesOf(arguments, {"all-reduce", "reduce-scatter"}));
+  return std::make_unique<Forward>(CollectivesOf(arguments, {"all-reduce", "reduce-scatter"}));
 }
 
 // collective-pipeliner-backward. Matches collectives that need only the loop's counter and what

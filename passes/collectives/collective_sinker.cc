@@ -69,9 +69,8 @@ bool CanStack(const Instruction* i) {
       return true;
     default:
       return HasTrait(i->opcode(), kElementwise) && !HasTrait(i->opcode(), kMovesData) &&
-             std::all_of(i->operands().begin(), i->operands().end(), [&](const Instruction* x) {
-               return SameDims(x->shape(), i->shape());
-             });
+             std::all_of(i->operands().begin(), i->operands().end(),
+                         [&](const Instruction* x) { return SameDims(x->shape(), i->shape()); });
   }
 }
 
@@ -238,7 +237,7 @@ bool CanStack(const LoopUpdates& group, const WhileState& loop) {
   for (const Instruction* i : group.moved) {
     if (!CanStack(i)) return false;
     for (int64_t k = FirstFixedOperand(i); k < i->operand_count(); ++k)
-      if (KindOf(i->operand(k), loop) == InputKind::kOther) return false;
+      if (KindOf(i->operand(k), loop) == LoopInputKind::kOther) return false;
   }
   const std::vector<Instruction*> inputs = group.Inputs();
   return std::all_of(inputs.begin(), inputs.end(), [](const Instruction* input) {
@@ -279,7 +278,7 @@ class Sinker {
           std::any_of(input->users().begin(), input->users().end(), [&](const Instruction* user) {
             return std::find(group.moved.begin(), group.moved.end(), user) != group.moved.end();
           });
-      if (is_read && KindOf(input, old_) == InputKind::kOther) kept.push_back(input);
+      if (is_read && KindOf(input, old_) == LoopInputKind::kOther) kept.push_back(input);
     }
     return kept;
   }
@@ -307,8 +306,8 @@ class Sinker {
       const size_t count = Kept(group).size();
       Instruction* row = given[at + count];
       for (size_t k = 0; k < count; ++k, ++at)
-        result.push_back(KeepRow(w, w.Part(state, static_cast<int64_t>(result.size())), given[at],
-                                 row));
+        result.push_back(
+            KeepRow(w, w.Part(state, static_cast<int64_t>(result.size())), given[at], row));
       ++at;
     }
     Instruction* made = w.Tuple(result);
@@ -319,18 +318,18 @@ class Sinker {
                               Instruction* row) {
     Parts starts(rows->shape().rank(), w.Integer(row->shape().type, 0));
     starts[0] = row;
-    return w.DynamicUpdateSlice(
-        rows, w.rewriter().Reshape(value, Stacked(value->shape(), 1)), starts);
+    return w.DynamicUpdateSlice(rows, w.rewriter().Reshape(value, Stacked(value->shape(), 1)),
+                                starts);
   }
 
   // `results` are the new loop's; what is kept for the group begins at `at`.
   void WriteResults(HloWriter& w, const LoopUpdates& group, Parts& results, size_t& at) {
     Stacker stacker(w, trips_);
     for (const Instruction* input : group.Inputs()) {
-      const InputKind kind = KindOf(input, old_);
-      if (kind == InputKind::kConstant)
+      const LoopInputKind kind = KindOf(input, old_);
+      if (kind == LoopInputKind::kConstant)
         stacker.SetFixed(input, CopyExpression(w.rewriter(), input));
-      else if (kind == InputKind::kPart)
+      else if (kind == LoopInputKind::kPart)
         stacker.SetFixed(input, results[input->tuple_index()]);
     }
     for (const Instruction* input : Kept(group)) stacker.SetStacked(input, results[at++]);
@@ -377,8 +376,8 @@ class ForwardSink : public ComputationPass {
 
 }  // namespace
 
-// collective-pipeliner-forward-sink: see above. Option `opcodes`: the collectives; all-reduces where
-// none is named. Exact.
+// collective-pipeliner-forward-sink: see above. Option `opcodes`: the collectives; all-reduces
+// where none is named. Exact.
 std::unique_ptr<Pass> CreateCollectivePipelinerForwardSink(PassArguments& arguments) {
   return std::make_unique<ForwardSink>(CollectivesOf(arguments, {"all-reduce"}));
 }

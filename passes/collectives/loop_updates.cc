@@ -301,8 +301,9 @@ bool DependsOnNothing(const Instruction* root) {
     if (!seen.insert(i).second) continue;
     if (seen.size() > kMaxExpression) return false;
     const bool is_source = i->IsConstant() || i->opcode() == Opcode::kIota;
-    if (!is_source && (i->operand_count() == 0 || !IsFree(i) ||
-                       (!HasTrait(i->opcode(), kElementwise) && !HasTrait(i->opcode(), kMovesData))))
+    if (!is_source &&
+        (i->operand_count() == 0 || !IsFree(i) ||
+         (!HasTrait(i->opcode(), kElementwise) && !HasTrait(i->opcode(), kMovesData))))
       return false;
     work.insert(work.end(), i->operands().begin(), i->operands().end());
   }
@@ -319,11 +320,12 @@ Instruction* CopyOnce(Rewriter& r, const Instruction* i, Map& copies) {
 
 }  // namespace
 
-InputKind KindOf(const Instruction* input, const WhileState& loop) {
-  if (DependsOnNothing(input)) return InputKind::kConstant;
+LoopInputKind KindOf(const Instruction* input, const WhileState& loop) {
+  if (DependsOnNothing(input)) return LoopInputKind::kConstant;
   const bool is_part =
       input->opcode() == Opcode::kGetTupleElement && input->operand(0) == loop.parameter;
-  return is_part && loop.IsInvariant(input->tuple_index()) ? InputKind::kPart : InputKind::kOther;
+  return is_part && loop.IsInvariant(input->tuple_index()) ? LoopInputKind::kPart
+                                                           : LoopInputKind::kOther;
 }
 
 Instruction* CopyExpression(Rewriter& r, const Instruction* i) {

@@ -50,15 +50,16 @@ std::optional<int64_t> MovingDimension(const Instruction* update);
 // from more than the counter and constants. Cost: an evaluation of each instruction of the index
 // for each iteration.
 constexpr int64_t kMaxRows = 4096;
-std::optional<std::vector<int64_t>> RowsWritten(const Instruction* update, const CollectiveLoop& loop);
+std::optional<std::vector<int64_t>> RowsWritten(const Instruction* update,
+                                                const CollectiveLoop& loop);
 
 // How a value of an iteration reaches a later place.
-enum class InputKind {
+enum class LoopInputKind {
   kConstant,  // follows from constants: CopyExpression
   kPart,      // a part of the state that never changes
   kOther,     // must be kept
 };
-InputKind KindOf(const Instruction* input, const WhileState& loop);
+LoopInputKind KindOf(const Instruction* input, const WhileState& loop);
 
 // Copies a kConstant and what it is computed from.
 Instruction* CopyExpression(Rewriter& r, const Instruction* i);
@@ -78,7 +79,7 @@ std::vector<Instruction*> PartsOf(HloWriter& w, Instruction* tuple);
 std::vector<Opcode> CollectivesOf(PassArguments& arguments,
                                   absl::Span<const absl::string_view> otherwise);
 constexpr absl::string_view kPipelinedCollectives[] = {
-    "all-gather", "all-reduce",         "all-to-all", "collective-broadcast",
+    "all-gather",         "all-reduce",        "all-to-all",    "collective-broadcast",
     "collective-permute", "ragged-all-to-all", "reduce-scatter"};
 
 // Gives the loop's body a root with other parts while it lives: copies made meanwhile have it.

@@ -66,7 +66,7 @@ constexpr Pipeline kPipelines[] = {
      "fusion,"
      "cse,"
      "dce,"
-     "multi_output_fusion,"
+     "cpu_multi_output_fusion,"
      "horizontal_loop_fusion,"
      "horizontal_input_fusion,"
      "hlo-memory-scheduler"},

@@ -23,12 +23,14 @@ constexpr absl::string_view kMarkers[] = {"Sharding",
                                           "LayoutConstraint",
                                           "MoveToHost",
                                           "MoveToDevice",
+                                          "PinToDevice",
+                                          "PinToDeviceSram",
                                           "annotate_device_placement",
                                           "AsyncCollectiveStart",
                                           "AsyncCollectiveDone",
                                           "ShardBarrierFrom",
                                           "ShardBarrierTo",
-                                          "hlokit.call_after",
+                                          "__xla_internal_call_marker_after",
                                           "xla.sdy.FuncResultSharding",
                                           "xla.sdy.PropagationBarrier"};
 
@@ -46,7 +48,7 @@ absl::StatusOr<Literal> TupleOfOperands(const EvalContext& context) {
   for (const Literal* operand : context.operands) parts.push_back(*operand);
   Literal tuple = Literal::Tuple(std::move(parts));
   if (!Compatible(tuple.shape(), context.instruction.shape()))
-    return InvalidArgument("custom-call hlokit.call_before gives ",
+    return InvalidArgument("custom-call __xla_internal_call_marker_before gives ",
                            Text(context.instruction.shape()), " from operands ",
                            Text(tuple.shape()));
   return tuple;
@@ -114,7 +116,7 @@ absl::StatusOr<Literal> EvaluateCustomCall(const EvalContext& context) {
     return Marker(context, target);
   if (target == "HostExecute" && context.instruction.called().size() == 1)
     return context.call(*context.instruction.to_apply(), context.operands);
-  if (target == "hlokit.call_before") return TupleOfOperands(context);
+  if (target == "__xla_internal_call_marker_before") return TupleOfOperands(context);
   if (target == "AllocateBuffer") return Literal(context.instruction.shape());
   if (target == "NopReturnToken") return Literal::Token();
   if (target == "hlokit.trace") return LogOperand(context);

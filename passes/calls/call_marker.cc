@@ -4,16 +4,21 @@
 #include <algorithm>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/ascii.h"
+#include "ir/frontend_attributes.h"
 #include "passes/framework/pass.h"
 #include "passes/framework/pass_arguments.h"
 #include "passes/rewrite/dead_code.h"
 #include "passes/rewrite/hlo_writer.h"
+#include "support/status.h"
 
 namespace hlokit {
 namespace {
 
-constexpr absl::string_view kBefore = "hlokit.call_before", kAfter = "hlokit.call_after";
+constexpr absl::string_view kBefore = "__xla_internal_call_marker_before",
+                            kAfter = "__xla_internal_call_marker_after",
+                            kCallee = "xla_call_marked_computation";
 
 bool IsMark(const Instruction* i, absl::string_view target) {
   return i->opcode() == Opcode::kCustomCall && i->attr<CustomCallAttrs>().target == target;
@@ -25,8 +30,15 @@ Instruction* Mark(absl::string_view target, absl::string_view name, const Shape&
   attrs.target = std::string(target);
   Instruction* mark =
       operands[0]->parent()->Add(Opcode::kCustomCall, shape, operands, std::move(attrs));
-  mark->mutable_extras().backend_config = std::string(name);
+  mark->mutable_extras().frontend_attributes.emplace_back(kCallee, std::string(name));
   return mark;
+}
+
+// The computation that the marked call called; empty where the mark does not say.
+absl::string_view CalleeOf(const Instruction* mark) {
+  for (const auto& [key, value] : mark->extras().frontend_attributes)
+    if (key == kCallee) return value;
+  return "";
 }
 
 bool IsPlainCall(const Instruction* i, absl::string_view callee) {
@@ -46,13 +58,18 @@ void MarkCall(Instruction* call) {
   std::vector<Shape> shapes;
   for (const Instruction* operand : call->operands()) shapes.push_back(operand->shape());
   const std::vector<Instruction*> operands(call->operands().begin(), call->operands().end());
-  Instruction* before = Mark(kBefore, call->name(), Shape::Tuple(std::move(shapes)), operands);
+  const std::string callee = call->to_apply()->name();
+  Instruction* before = Mark(kBefore, callee, Shape::Tuple(std::move(shapes)), operands);
+  before->set_metadata(call->shared_metadata());
   for (int64_t k = 0; k < call->operand_count(); ++k)
     call->SetOperand(k, call->parent()->Add(Opcode::kGetTupleElement, operands[k]->shape(),
                                             {before}, GetTupleElementAttrs{k}));
   const std::vector<Instruction*> users(call->users().begin(), call->users().end());
   const bool root = call->IsRoot();
-  Instruction* after = Mark(kAfter, call->name(), call->shape(), {call});
+  Instruction* after = Mark(kAfter, callee, call->shape(), {call});
+  after->mutable_extras().frontend_attributes.clear();
+  after->CopyExtrasFrom(*call);
+  after->mutable_extras().frontend_attributes.emplace_back(kCallee, callee);
   for (Instruction* user : users) call->ReplaceUseIn(user, after);
   if (root) call->parent()->set_root(after);
 }
@@ -132,8 +149,7 @@ absl::string_view NameFrom(absl::string_view text) {
 }
 
 void Outline(const MarkedBlock& block) {
-  Computation* body =
-      block.after->module()->AddComputation(NameFrom(block.after->backend_config()));
+  Computation* body = block.after->module()->AddComputation(NameFrom(CalleeOf(block.after)));
   absl::flat_hash_map<const Instruction*, Instruction*> copies;
   std::vector<Instruction*> given;
   const auto copy_of = [&](Instruction* x) {
@@ -154,46 +170,68 @@ void Outline(const MarkedBlock& block) {
   Instruction* call = c.Add(Opcode::kCall, block.after->shape(), given);
   call->set_called({body});
   call->CopyExtrasFrom(*block.after);
-  call->mutable_extras().backend_config = "";
+  std::erase_if(call->mutable_extras().frontend_attributes,
+                [](const auto& attribute) { return attribute.first == kCallee; });
   block.after->ReplaceAllUsesWith(call);
   c.Remove(block.after);
 }
 
-absl::StatusOr<bool> OutlineAll(Computation& c, RewriteControl& control) {
-  absl::flat_hash_map<std::string, Instruction*> before;
-  std::vector<Instruction*> after;
-  for (Instruction* i : c.PostOrder()) {
-    if (IsMark(i, kBefore)) before[std::string(i->backend_config())] = i;
-    if (IsMark(i, kAfter) && i->operand_count() == 1 && i->shape().IsArray()) after.push_back(i);
+// The mark before the call of whose result `after` is the mark: the last that it needs, of the same
+// callee. Null where there is none.
+Instruction* MarkBefore(Instruction* after, const std::vector<Instruction*>& order) {
+  absl::flat_hash_map<const Instruction*, bool> needed;
+  needed[after] = true;
+  for (size_t k = order.size(); k-- > 0;) {
+    Instruction* i = order[k];
+    if (!needed[i]) continue;
+    if (IsMark(i, kBefore) && CalleeOf(i) == CalleeOf(after)) return i;
+    for (const Instruction* x : i->operands()) needed[x] = true;
   }
+  return nullptr;
+}
+
+absl::StatusOr<bool> OutlineAll(Computation& c, RewriteControl& control) {
+  std::vector<Instruction*> after;  // those of inner calls first
+  for (Instruction* i : c.PostOrder())
+    if (IsMark(i, kAfter) && i->operand_count() == 1 && i->shape().IsArray()) after.push_back(i);
   bool changed = false;
+  absl::flat_hash_set<const Instruction*> paired;
   for (Instruction* i : after) {
-    const auto mark = before.find(std::string(i->backend_config()));
-    if (mark == before.end()) continue;
-    const auto block = BlockOf(i, mark->second, c.PostOrder());
+    const std::vector<Instruction*> order = c.PostOrder();
+    Instruction* const before = MarkBefore(i, order);
+    if (before == nullptr) continue;
+    paired.insert(before);
+    const auto block = BlockOf(i, before, order);
     if (!block || !control.Permit("call-outliner", *i, *i)) continue;
     Outline(*block);
+    if (before->users().empty()) before->mutable_attr<CustomCallAttrs>().has_side_effect = false;
     changed = true;
   }
   if (changed) RemoveDead(c);
+  for (const Instruction* i : c.Instructions())
+    if (IsMark(i, kBefore) && !paired.contains(i))
+      return WithPlace(
+          InvalidArgument("call-outliner: no mark after the call follows %", i->name()),
+          i->place());
   return changed;
 }
 
 }  // namespace
 
 // call-marker: the operands and the result of calls (option `calls`: only those of this
-// computation) go through custom calls hlokit.call_before and hlokit.call_after, which carry the
-// call's name and give their operands as they are. Calls without operands, or with results or
-// operands that are no arrays, stay.
+// computation) go through custom calls __xla_internal_call_marker_before and _after, which
+// carry the callee's name and give their operands as they are. Calls without operands, or with
+// results or operands that are no arrays, stay.
 std::unique_ptr<Pass> CreateCallMarker(PassArguments& arguments) {
   return std::make_unique<CallMarker>(
       arguments.String("calls", "", "only calls of this computation"));
 }
 
-// call-outliner: what lies between a hlokit.call_after and the hlokit.call_before of its name
-// becomes a computation, and a call of it; both marks go. What it needs besides are parameters
-// too, but for constants and what spreads them. Left alone: marks with instructions of side effects
-// between them. Exact.
+// call-outliner: what lies between an _after mark and the last _before mark of its callee that it
+// needs becomes a computation, and a call of it; both marks go. What it needs besides are
+// parameters too, but for constants and what spreads them. Left alone: marks with instructions of
+// side effects between them. Exact. Errors: InvalidArgument for a _before mark that no _after mark
+// needs.
 std::unique_ptr<Pass> CreateCallOutliner() {
   return MakeComputationPass("call-outliner", OutlineAll);
 }

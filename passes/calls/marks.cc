@@ -51,9 +51,10 @@ absl::StatusOr<Instruction*> ConvertPlacement(Instruction* i, Rewriter& r) {
   if (!IsCallOf(i, kPlacement) || i->operand_count() != 1) return nullptr;
   const absl::string_view placement = FrontendAttribute(*i, "_xla_buffer_placement");
   const bool host = placement == "pinned_host" || placement == "unpinned_host";
-  if (!host && placement != "device") return nullptr;
+  const bool fast = placement == "vmem";
+  if (!host && !fast && placement != "device") return nullptr;
   CustomCallAttrs attrs;
-  attrs.target = std::string(host ? kMoveToHost : kMoveToDevice);
+  attrs.target = std::string(host ? kMoveToHost : fast ? "PinToDeviceSram" : kMoveToDevice);
   Instruction* made = r.Add(Opcode::kCustomCall, i->shape(), {i->operand(0)}, std::move(attrs));
   auto& marks = made->mutable_extras().frontend_attributes;
   std::erase_if(marks, [](const auto& mark) { return mark.first == "_xla_buffer_placement"; });
@@ -143,7 +144,8 @@ std::unique_ptr<Pass> CreateStripMemoryPlacementAnnotations() {
 }
 
 // convert-memory-placement-to-internal-annotations: the same calls become MoveToHost or
-// MoveToDevice, by their _xla_buffer_placement (pinned_host, unpinned_host; device); others stay.
+// MoveToDevice, by their _xla_buffer_placement (pinned_host, unpinned_host; device), or
+// PinToDeviceSram (vmem); others stay.
 std::unique_ptr<Pass> CreateConvertMemoryPlacement() {
   return MakeExpander("convert-memory-placement-to-internal-annotations", ConvertPlacement);
 }

@@ -41,8 +41,18 @@ const Instruction* ConstantOf(const Instruction* x) {
   return constant->IsConstant() && constant->literal() != nullptr ? constant : nullptr;
 }
 
+// Bits of one element are those of several, or the other way round, below a byte: what the order of
+// these is in memory is the target's to say.
+bool SplitsBytes(const Instruction& i) {
+  if (i.opcode() != Opcode::kBitcastConvert) return false;
+  const ElementType from = i.operand(0)->shape().type, to = i.shape().type;
+  return BitWidth(from) != BitWidth(to) && (IsSubByte(from) || IsSubByte(to));
+}
+
 bool MayFold(const Instruction* i) {
-  if (!Folds(i->opcode()) || !i->shape().IsArray() || i->shape().HasDynamicDims()) return false;
+  if (!Folds(i->opcode()) || !i->shape().IsArray() || i->shape().HasDynamicDims() ||
+      SplitsBytes(*i))
+    return false;
   if (!i->control_predecessors().empty() || !i->control_successors().empty()) return false;
   if (i->shape().ElementCount() > kMaxFoldedElements || i->operand_count() == 0) return false;
   double work = static_cast<double>(i->shape().ElementCount());

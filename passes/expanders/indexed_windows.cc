@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ops/dim_lists.h"
+#include "passes/rewrite/matchers.h"
 
 namespace hlokit {
 namespace {
@@ -17,7 +18,7 @@ Instruction* WithPositions(HloWriter& w, Instruction* indices, int64_t index_vec
   for (int64_t d : batching) largest = std::max(largest, dims[d]);
   const ElementType type = indices->shape().type;
   const int bits = BitWidth(type) - (IsSigned(type) ? 1 : 0);
-  if (bits < 31 && largest > (int64_t{1} << bits)) indices = w.Convert(indices, ElementType::kS32);
+  if (bits < 31 && largest >= (int64_t{1} << bits)) indices = w.Convert(indices, ElementType::kS32);
   indices = w.Reshape(indices, dims);
   std::vector<Instruction*> parts;
   DimVector column = dims;
@@ -25,6 +26,11 @@ Instruction* WithPositions(HloWriter& w, Instruction* indices, int64_t index_vec
   for (int64_t d : batching) parts.push_back(w.Iota(indices->shape().type, column, d));
   parts.push_back(indices);
   return w.Concatenate(parts, index_vector_dim);
+}
+
+// Positions that count the first dimensions of the indices in order leave sorted indices sorted.
+bool StaySorted(bool sorted, const DimVector& batching, const DimVector& batches_of_indices) {
+  return sorted && IsIota(batches_of_indices) && std::is_sorted(batching.begin(), batching.end());
 }
 
 DimVector Joined(const DimVector& first, const DimVector& second) {
@@ -48,9 +54,10 @@ PlainGather WithoutBatching(const Instruction& gather, HloWriter& w) {
       WithPositions(w, plain.indices, a.index_vector_dim, a.start_indices_batching_dims);
   a.start_index_map = Joined(a.operand_batching_dims, a.start_index_map);
   a.collapsed_slice_dims = Sorted(Joined(a.operand_batching_dims, a.collapsed_slice_dims));
+  a.indices_are_sorted =
+      StaySorted(a.indices_are_sorted, a.operand_batching_dims, a.start_indices_batching_dims);
   a.operand_batching_dims.clear();
   a.start_indices_batching_dims.clear();
-  a.indices_are_sorted = false;
   return plain;
 }
 
@@ -63,9 +70,10 @@ PlainScatter WithoutBatchingOfScatter(const Instruction& scatter, HloWriter& w) 
       WithPositions(w, plain.indices, a.index_vector_dim, a.scatter_indices_batching_dims);
   a.scatter_dims_to_operand_dims = Joined(a.input_batching_dims, a.scatter_dims_to_operand_dims);
   a.inserted_window_dims = Sorted(Joined(a.input_batching_dims, a.inserted_window_dims));
+  a.indices_are_sorted =
+      StaySorted(a.indices_are_sorted, a.input_batching_dims, a.scatter_indices_batching_dims);
   a.input_batching_dims.clear();
   a.scatter_indices_batching_dims.clear();
-  a.indices_are_sorted = false;
   return plain;
 }
 

@@ -129,7 +129,7 @@ class HorizontalFuser {
       double work = 0;
       for (const Instruction* i : group) work += WorkOf(*i);
       if (group.size() > 1 && work >= kLeastTogether) {
-        MergeIntoFusion(c_, group, absl::StrCat(group[0]->name(), "_and_others"));
+        MergeIntoFusion(c_, group, {absl::StrCat(group[0]->name(), "_and_others")});
         changed = true;
       }
       group.clear();

@@ -14,6 +14,13 @@
 namespace hlokit {
 namespace {
 
+template <typename T>
+void SwapNames(T* a, T* b) {
+  const std::string name = a->name();
+  a->set_name(b->name());
+  b->set_name(name);
+}
+
 // Whether `user` may write over `array`: its result could share the array's buffer.
 bool UpdatesInPlace(const Instruction& user, const Instruction* array) {
   const Instruction* does = user.opcode() == Opcode::kFusion ? user.to_apply()->root() : &user;
@@ -25,10 +32,13 @@ bool UpdatesInPlace(const Instruction& user, const Instruction* array) {
 
 class Merger {
  public:
-  Merger(Computation& c, absl::Span<Instruction* const> members)
-      : c_(c), members_(members), body_(*c.module()->AddComputation("fused_computation")) {}
+  Merger(Computation& c, absl::Span<Instruction* const> members, const MergedForm& form)
+      : c_(c),
+        members_(members),
+        form_(form),
+        body_(*c.module()->AddComputation("fused_computation")) {}
 
-  std::vector<Instruction*> Run(const std::string& name) {
+  std::vector<Instruction*> Run() {
     std::vector<Shape> shapes;
     for (Instruction* member : members_) {
       Instruction* root = CopyOf(member);
@@ -44,9 +54,9 @@ class Merger {
     body_.set_root(body_.Add(Opcode::kTuple, Shape::Tuple(shapes), roots_));
     MergeEqual(body_);
     FusionAttrs attrs;
-    attrs.kind = FusionKind::kLoop;
+    attrs.kind = form_.kind;
     Instruction* fusion =
-        c_.Add(Opcode::kFusion, Shape::Tuple(shapes), operands_, std::move(attrs), name);
+        c_.Add(Opcode::kFusion, Shape::Tuple(shapes), operands_, std::move(attrs), form_.name);
     fusion->set_called({&body_});
     fusion->CopyExtrasFrom(*members_[0]);
     fusion->set_place(members_[0]->place());
@@ -54,6 +64,10 @@ class Merger {
     for (size_t k = 0; k < shapes.size(); ++k)
       parts.push_back(c_.Add(Opcode::kGetTupleElement, shapes[k], {fusion},
                              GetTupleElementAttrs{static_cast<int64_t>(k)}));
+    if (form_.takes_names) {
+      SwapNames(members_[0], fusion);
+      if (members_[0]->opcode() == Opcode::kFusion) SwapNames(members_[0]->to_apply(), &body_);
+    }
     for (size_t m = members_.size(); m-- > 0;) Replace(members_[m], parts);
     return parts;
   }
@@ -73,19 +87,23 @@ class Merger {
   // The member's work in the body of the whole; gives its result.
   Instruction* CopyOf(Instruction* member) {
     std::vector<Instruction*> operands;
+    const std::string suffix = member == members_[0] ? std::string() : form_.suffix;
     if (member->opcode() != Opcode::kFusion) {
       for (Instruction* operand : member->operands()) operands.push_back(Inside(operand));
-      return body_.Add(member->CloneWith(member->shape(), operands), member->name());
+      return body_.Add(member->CloneWith(member->shape(), operands),
+                       absl::StrCat(member->name(), suffix));
     }
     absl::flat_hash_map<const Instruction*, Instruction*> copies;
     for (Instruction* i : member->to_apply()->PostOrder()) {
       if (i->IsParameter()) {
         copies[i] = Inside(member->operand(i->parameter_number()));
+        if (form_.takes_names && member == members_[0]) SwapNames(i, copies[i]);
         continue;
       }
       operands.clear();
       for (Instruction* operand : i->operands()) operands.push_back(copies.at(operand));
-      copies[i] = body_.Add(i->CloneWith(i->shape(), operands), i->name());
+      copies[i] = body_.Add(i->CloneWith(i->shape(), operands), absl::StrCat(i->name(), suffix));
+      if (form_.takes_names && member == members_[0]) SwapNames(i, copies[i]);
     }
     return copies.at(member->to_apply()->root());
   }
@@ -106,6 +124,7 @@ class Merger {
 
   Computation& c_;
   const absl::Span<Instruction* const> members_;
+  const MergedForm& form_;
   Computation& body_;
   std::vector<Instruction*> operands_, roots_;
   absl::flat_hash_map<const Instruction*, Instruction*> parameters_;
@@ -125,8 +144,8 @@ bool ReadsUpdated(const Instruction& i) {
 }
 
 std::vector<Instruction*> MergeIntoFusion(Computation& c, absl::Span<Instruction* const> members,
-                                          const std::string& name) {
-  return Merger(c, members).Run(name);
+                                          const MergedForm& form) {
+  return Merger(c, members, form).Run();
 }
 
 }  // namespace hlokit

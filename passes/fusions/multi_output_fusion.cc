@@ -1,195 +1,267 @@
-// multi_output_fusion: fuses siblings and producers with their consumers into multi-output fusions.
-//   m = a*m + b*g;  v = c*v + d*g*g;  p = p - m / sqrt(v)    ->  one fusion with results (m, v, p)
+// multi_output_fusion: what GPU kernels compute beside each other becomes one kernel with several
+// results, as in XLA.
+// Users before their operands, for each instruction: first its users among each other (siblings: a
+// fusion takes in another fusion, reduction or elementwise instruction that reads the same array),
+// then the instruction itself and one of its users, where the instruction has others too, so that
+// it is computed anyway. Both must run over the same positions: the shape that a reduction or a
+// transpose reads, and that any other gives. At most 8 reductions, and 96 arrays. Values stay as
+// they were. Cost: linear but for the searches of ways between the two, which are bounded.
+//   f = fusion(x) [exp], g = fusion(x) [reduce]  ->  t = fusion(x) [exp, reduce], f = t.0, g = t.1
 #include <algorithm>
-#include <climits>
 
 #include "absl/container/flat_hash_set.h"
-#include "absl/strings/str_cat.h"
 #include "passes/framework/pass.h"
 #include "passes/fusions/fusion_rules.h"
 #include "passes/fusions/merged_fusion.h"
-#include "support/dense_map.h"
-#include "types/shape_bytes.h"
+#include "passes/fusions/ways.h"
+#include "passes/rewrite/dead_code.h"
 
 namespace hlokit {
 namespace {
 
-constexpr int64_t kLeastBytes = 1024;
-constexpr size_t kMaxResults = 8, kMaxOperands = 24, kMaxBody = 200;
-constexpr size_t kMaxVisited = 256;  // in one search for a way
+constexpr int64_t kMaxReductions = 8, kMaxArrays = 96, kMaxSharedBytes = 48 << 10;
 
-using Members = std::vector<Instruction*>;
+bool IsFusion(const Instruction* i) { return i->opcode() == Opcode::kFusion; }
 
-bool IsPointwise(const Instruction& i) {
-  if (i.IsParameter()) return true;
-  if (i.opcode() == Opcode::kBroadcast) return i.operand(0)->shape().IsScalar();
-  return CanFuse(i) && (i.IsConstant() || HasTrait(i.opcode(), kElementwise)) &&
-         i.opcode() != Opcode::kBitcastConvert;
+bool IsTupleFusion(const Instruction* i) { return IsFusion(i) && i->shape().IsTuple(); }
+
+// What the instruction computes last: the results of a fusion, itself where it is none.
+std::vector<const Instruction*> RootsOf(const Instruction* i) {
+  if (!IsFusion(i)) return {i};
+  const Instruction* root = i->to_apply()->root();
+  if (root->opcode() != Opcode::kTuple) return {root};
+  return {root->operands().begin(), root->operands().end()};
 }
 
-// One loop over positions in memory, for one array.
-bool IsLoop(const Instruction& i) {
-  if (!i.shape().IsArray() || TotalBytes(i.shape()) < kLeastBytes || !i.shape().IsRowMajor() ||
-      !i.control_predecessors().empty() || !i.control_successors().empty())
+// Reads more positions than it gives, or in another order, and runs over what it reads: a reduction
+// or a transpose, alone or as the result of an input fusion.
+const Instruction* HeroOf(const Instruction* i) {
+  if (IsFusion(i) && i->attr<FusionAttrs>().kind != FusionKind::kInput) return nullptr;
+  for (const Instruction* root : RootsOf(i))
+    if (root->opcode() == Opcode::kReduce || (IsFusion(i) && root->opcode() == Opcode::kTranspose))
+      return root;
+  return nullptr;
+}
+
+// The positions that its loop runs over.
+const DimVector& LoopOf(const Instruction* i) {
+  if (const Instruction* hero = HeroOf(i)) return hero->operand(0)->shape().dims;
+  return RootsOf(i)[0]->shape().dims;
+}
+
+bool SameHeroes(const Instruction* a, const Instruction* b) {
+  if (a == nullptr || b == nullptr) return true;
+  return a->opcode() == b->opcode() && a->shape() == b->shape() &&
+         a->attr<DimensionsAttrs>() == b->attr<DimensionsAttrs>();
+}
+
+bool SameLoop(const Instruction* a, const Instruction* b) {
+  return LoopOf(a) == LoopOf(b) && SameHeroes(HeroOf(a), HeroOf(b));
+}
+
+bool IsLoopFusion(const Instruction* i) {
+  return IsFusion(i) && i->attr<FusionAttrs>().kind == FusionKind::kLoop;
+}
+
+bool IsElementwise(const Instruction* i) {
+  return HasTrait(i->opcode(), kElementwise) && i->operand_count() > 0 && CanFuse(*i) &&
+         i->shape().IsArray();
+}
+
+// May become one of several results.
+bool MayBeResult(const Instruction* i) {
+  if (i->IsRoot() || !i->control_predecessors().empty() || !i->control_successors().empty() ||
+      i->shape().HasDynamicDims() || ReadsUpdated(*i))
     return false;
-  if (i.IsParameter() || i.IsConstant() || i.opcode() == Opcode::kBroadcast) return false;
-  if (i.opcode() != Opcode::kFusion) return IsPointwise(i);
-  if (i.attr<FusionAttrs>().kind != FusionKind::kLoop) return false;
-  const Computation& body = *i.to_apply();
-  if (!HasTrait(body.root()->opcode(), kElementwise)) return false;
-  bool all = true;
-  body.ForEach([&](const Instruction* part) { all &= IsPointwise(*part); });
-  return all && body.instruction_count() <= static_cast<int64_t>(kMaxBody);
+  if (IsFusion(i) && i->shape().IsTuple()) {
+    for (const Instruction* user : i->users())
+      if (user->opcode() != Opcode::kGetTupleElement || user->IsRoot()) return false;
+    if (i->to_apply()->root()->opcode() != Opcode::kTuple) return false;
+  }
+  const bool reduces = i->opcode() == Opcode::kReduce && i->shape().IsArray();
+  return reduces || IsLoopFusion(i) || (IsFusion(i) && HeroOf(i) != nullptr) || IsElementwise(i);
 }
 
-class Fuser {
- public:
-  explicit Fuser(Computation& c) : c_(c) {
-    for (Instruction* i : c.PostOrder()) {
-      SetDepth(i);
-      if (IsLoop(*i)) loops_.insert(i);
+int64_t Reductions(const Instruction* i) {
+  int64_t count = 0;
+  for (const Instruction* root : RootsOf(i)) count += root->opcode() == Opcode::kReduce;
+  return count;
+}
+
+// Bytes of shared memory that the reductions of a kernel take: a warp's sums each, two tiles of 32
+// by 33 where the fastest dimension is kept.
+int64_t SharedBytes(const Instruction* i) {
+  int64_t bytes = 0;
+  for (const Instruction* root : RootsOf(i)) {
+    if (root->opcode() != Opcode::kReduce) continue;
+    const int64_t elements = IsColumnReduce(*root) ? 2 * 32 * 33 : 32;
+    bytes += elements * ByteWidth(root->operand(0)->shape().type);
+  }
+  return bytes;
+}
+
+// Whether registers, parameters and shared memory suffice for both.
+bool FitsInBudget(const Instruction* a, const Instruction* b) {
+  if (Reductions(a) + Reductions(b) > kMaxReductions ||
+      SharedBytes(a) + SharedBytes(b) > kMaxSharedBytes)
+    return false;
+  absl::flat_hash_set<const Instruction*> operands(a->operands().begin(), a->operands().end());
+  operands.insert(b->operands().begin(), b->operands().end());
+  return static_cast<int64_t>(operands.size() + RootsOf(a).size() + RootsOf(b).size()) <=
+         kMaxArrays;
+}
+
+// The parts of `x` that a loop fusion slices; none where it reads it otherwise.
+std::vector<SliceSpec> SlicesOf(const Instruction* user, const Instruction* x) {
+  std::vector<SliceSpec> slices;
+  if (!IsFusion(user)) return slices;
+  for (int64_t k = 0; k < user->operand_count(); ++k) {
+    if (user->operand(k) != x) continue;
+    for (const Instruction* reader : user->to_apply()->parameter(k)->users()) {
+      if (reader->opcode() != Opcode::kSlice) return {};
+      slices.push_back(reader->attr<SliceAttrs>().slice);
     }
   }
+  return slices;
+}
+
+bool Overlap(const SliceSpec& a, const SliceSpec& b) {
+  for (size_t d = 0; d < a.size(); ++d)
+    if (a[d].limit <= b[d].start || b[d].limit <= a[d].start) return false;
+  return true;
+}
+
+// Whether the two read elements of `x` in common, so that one reading serves both.
+bool ReadInCommon(const Instruction* a, const Instruction* b, const Instruction* x) {
+  const std::vector<SliceSpec> of_a = SlicesOf(a, x), of_b = SlicesOf(b, x);
+  if (of_a.empty() || of_b.empty()) return true;
+  for (const SliceSpec& part : of_a)
+    for (const SliceSpec& other : of_b)
+      if (Overlap(part, other)) return true;
+  return false;
+}
+
+// Whether a loop fusion moves elements to other places in memory, which a reduction should not wait
+// for.
+bool Transposes(const Instruction* i) {
+  if (!IsFusion(i)) return false;
+  bool found = false;
+  i->to_apply()->ForEach([&](const Instruction* part) {
+    found |= part->opcode() == Opcode::kTranspose || part->opcode() == Opcode::kCopy;
+  });
+  return found;
+}
+
+int Priority(const Instruction* i) { return IsTupleFusion(i) ? 2 : IsFusion(i) ? 1 : 0; }
+
+class KernelMerger {
+ public:
+  KernelMerger(Computation& c, RewriteControl& control) : c_(c), control_(control), ways_(c) {}
 
   bool Run() {
+    std::vector<Instruction*> order = c_.PostOrder();
     bool changed = false;
-    for (Instruction* i : c_.PostOrder()) {
-      if (!loops_.contains(i)) continue;
-      const Members members = SiblingsOf(i);
-      if (members.size() < 2) continue;
-      Merge(members);
-      changed = true;
+    for (size_t k = order.size(); k-- > 0;) {
+      Instruction* producer = order[k];
+      if (gone_.contains(producer) || producer->IsConstant()) continue;
+      changed |= MergeSiblings(producer);
+      changed |= MergeWithConsumer(producer);
     }
     return changed;
   }
 
  private:
-  // The length of the longest way here: it grows along every edge.
-  void SetDepth(const Instruction* i) {
-    int depth = 0;
-    for (const Instruction* operand : i->operands())
-      depth = std::max(depth, depth_[operand->id()] + 1);
-    for (const Instruction* before : i->control_predecessors())
-      depth = std::max(depth, depth_[before->id()] + 1);
-    depth_[i->id()] = depth;
+  bool AreApart(Instruction* a, Instruction* b) {
+    return !ways_.HasWay({a}, {b}, {a, b}) && !ways_.HasWay({b}, {a}, {a, b});
   }
 
-  // What stands after a new instruction may have come to stand deeper.
-  void Deepen(Instruction* from) {
-    std::vector<Instruction*> work = {from};
-    while (!work.empty()) {
-      const Instruction* i = work.back();
-      work.pop_back();
-      const int least = depth_[i->id()] + 1;
-      const auto visit = [&](Instruction* next) {
-        if (depth_[next->id()] >= least) return;
-        depth_[next->id()] = least;
-        work.push_back(next);
-      };
-      for (Instruction* user : i->users()) visit(user);
-      for (Instruction* after : i->control_successors()) visit(after);
-    }
+  static bool Reads(const Instruction* user, const Instruction* x) {
+    return std::find(user->operands().begin(), user->operands().end(), x) != user->operands().end();
   }
 
-  // Whether one of `ends` is needed, through others than `inside`, by what `starts` reads: then the
-  // two cannot be one. Also where too much would have to be looked at to tell.
-  bool HasWay(const Members& starts, const Members& ends, const Members& inside) {
-    int least = INT_MAX;
-    for (const Instruction* end : ends) least = std::min(least, depth_[end->id()]);
-    absl::flat_hash_set<const Instruction*> seen;
-    std::vector<const Instruction*> work;
-    const auto visit = [&](const Instruction* i) {
-      if (depth_[i->id()] >= least && seen.insert(i).second) work.push_back(i);
-    };
-    for (const Instruction* start : starts)
-      for (const Instruction* operand : start->operands())
-        if (!Contains(inside, operand)) visit(operand);
-    while (!work.empty()) {
-      const Instruction* i = work.back();
-      work.pop_back();
-      if (Contains(ends, i) || seen.size() > kMaxVisited) return true;
-      for (const Instruction* operand : i->operands()) visit(operand);
-      for (const Instruction* before : i->control_predecessors()) visit(before);
-    }
-    return false;
-  }
-
-  // `first`, what reads the same arrays, and what reads their results.
-  Members SiblingsOf(Instruction* first) {
-    Members members = {first};
-    if (ReadsUpdated(*first)) return members;
-    absl::flat_hash_set<const Instruction*> operands(first->operands().begin(),
-                                                     first->operands().end());
-    Members arrays(first->operands().begin(), first->operands().end());
-    arrays.push_back(first);
-    for (size_t k = 0; k < arrays.size() && members.size() < kMaxResults; ++k) {
-      const Instruction* array = arrays[k];
-      if (!array->shape().IsArray() || array->shape().rank() == 0 ||
-          array->users().size() > kMaxUsersSeen)
-        continue;
-      const Members users(array->users().begin(), array->users().end());
-      for (Instruction* user : users) {
-        if (members.size() == kMaxResults || !Joins(user, members, operands)) continue;
-        members.push_back(user);
-        for (Instruction* operand : user->operands())
-          if (operands.insert(operand).second) arrays.push_back(operand);
-        arrays.push_back(user);
+  bool MergeSiblings(Instruction* parent) {
+    if (parent->users().size() > kMaxUsersSeen ||
+        (parent->shape().IsArray() && parent->shape().ElementCount() <= 1))
+      return false;
+    std::vector<Instruction*> siblings;
+    for (Instruction* user : parent->users())
+      if (MayBeResult(user)) siblings.push_back(user);
+    std::stable_sort(
+        siblings.begin(), siblings.end(), [](const Instruction* a, const Instruction* b) {
+          return Priority(a) != Priority(b) ? Priority(a) > Priority(b) : a->id() < b->id();
+        });
+    bool changed = false;
+    for (size_t a = 0; a < siblings.size(); ++a) {
+      if (!IsFusion(siblings[a])) break;
+      for (size_t b = a + 1; b < siblings.size();) {
+        if (!CanMerge(siblings[a], siblings[b]) ||
+            !ReadInCommon(siblings[a], siblings[b], parent) || Reads(siblings[a], siblings[b]) ||
+            Reads(siblings[b], siblings[a]) || !AreApart(siblings[a], siblings[b]) ||
+            !control_.Permit("multi_output_fusion", *siblings[a], *siblings[b])) {
+          ++b;
+          continue;
+        }
+        siblings[a] = Merge(siblings[a], siblings[b], siblings[a]);
+        siblings.erase(siblings.begin() + static_cast<std::ptrdiff_t>(b));
+        changed = true;
       }
     }
-    std::stable_sort(members.begin(), members.end(),
-                     [&](const Instruction* a, const Instruction* b) {
-                       return depth_[a->id()] < depth_[b->id()];  // operands first
-                     });
-    return members;
+    return changed;
   }
 
-  bool Joins(Instruction* user, const Members& members,
-             const absl::flat_hash_set<const Instruction*>& operands) {
-    if (!loops_.contains(user) || Contains(members, user) ||
-        user->shape().dims != members[0]->shape().dims)
+  static bool CanMerge(const Instruction* a, const Instruction* b) {
+    return SameLoop(a, b) && FitsInBudget(a, b);
+  }
+
+  bool MergeWithConsumer(Instruction* producer) {
+    const bool once = producer->users().size() + (producer->IsRoot() ? 1 : 0) < 2;
+    if (once || IsTupleFusion(producer) || HeroOf(producer) != nullptr || !MayBeResult(producer) ||
+        Transposes(producer) || producer->users().size() > kMaxUsersSeen)
       return false;
-    size_t count = operands.size();
-    for (const Instruction* operand : user->operands()) count += !operands.contains(operand);
-    if (count > kMaxOperands || ReadsUpdated(*user)) return false;
-    Members inside = members;
-    inside.push_back(user);
-    return !HasWay({user}, members, inside) && !HasWay(members, {user}, inside);
+    Instruction* best = nullptr;
+    for (Instruction* user : producer->users())
+      if (MayBeResult(user) && CanMerge(producer, user) &&
+          (best == nullptr || Priority(user) > Priority(best)) &&
+          !ways_.HasWay({user}, {producer}, {user, producer}))
+        best = user;
+    if (best == nullptr || !control_.Permit("multi_output_fusion", *producer, *best)) return false;
+    Merge(producer, best, IsFusion(best) ? best : producer);
+    return true;
   }
 
-  static bool Contains(const Members& members, const Instruction* i) {
-    return std::find(members.begin(), members.end(), i) != members.end();
-  }
-
-  void Merge(const Members& members) {
-    for (const Instruction* member : members) loops_.erase(member);
-    const std::vector<Instruction*> parts =
-        MergeIntoFusion(c_, members, absl::StrCat(members[0]->name(), "_siblings"));
-    SetDepth(parts[0]->operand(0));
-    for (Instruction* part : parts) SetDepth(part);
-    for (size_t k = parts.size(); k-- > 0;) Deepen(parts[k]);
+  // One fusion of both, named after `main`.
+  Instruction* Merge(Instruction* a, Instruction* b, Instruction* main) {
+    const bool input = HeroOf(a) != nullptr || HeroOf(b) != nullptr;
+    const MergedForm form{main->name(), ".clone.1", input ? FusionKind::kInput : FusionKind::kLoop,
+                          main == a};
+    for (Instruction* i : {a, b}) {
+      gone_.insert(i);
+      if (i->shape().IsTuple()) gone_.insert(i->users().begin(), i->users().end());
+    }
+    const std::vector<Instruction*> parts = MergeIntoFusion(c_, {a, b}, form);
+    ways_.Merged(parts);
+    return parts[0]->operand(0);
   }
 
   Computation& c_;
-  DenseMap<int> depth_ = DenseMap<int>(0);
-  absl::flat_hash_set<const Instruction*> loops_;
+  RewriteControl& control_;
+  Ways ways_;
+  absl::flat_hash_set<const Instruction*> gone_;
 };
 
-absl::StatusOr<bool> Run(Computation& computation) { return Fuser(computation).Run(); }
+absl::StatusOr<bool> Run(Module& module, RewriteControl& control) {
+  const std::vector<bool> runs = RunningComputations(module);
+  bool changed = false;
+  for (Computation* c : module.ComputationsPostOrder())
+    if (runs[c->id()]) changed |= KernelMerger(*c, control).Run();
+  if (changed) RemoveUncalled(module);
+  return changed;
+}
 
 }  // namespace
 
-// Matches elementwise instructions and loop fusions of such over arrays of one size that read an
-// array in common, or one the other's result, where nothing outside stands between them; leaves one
-// fusion of a tuple in which work done twice is done once. Arrays under a KiB, and those that
-// something updates in place, stay. Cost: linear but for the search of ways between siblings, which
-// is bounded.
 std::unique_ptr<Pass> CreateMultiOutputFusion() {
-  return MakeComputationPass("multi_output_fusion", Run);
-}
-
-// cpu_multi_output_fusion: the same under the name that it has on XLA's CPU.
-std::unique_ptr<Pass> CreateCpuMultiOutputFusion() {
-  return MakeComputationPass("cpu_multi_output_fusion", Run);
+  return MakeModulePass("multi_output_fusion", Run);
 }
 
 }  // namespace hlokit

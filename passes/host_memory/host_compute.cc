@@ -162,6 +162,15 @@ Made MakeAsync(Instruction* i, Rewriter& r) {
 
 constexpr absl::string_view kHostExecute = "HostExecute";
 
+// What `c` only calls with its own parameters; else `c`.
+Computation& Called(Computation& c) {
+  const Instruction& root = *c.root();
+  if (root.opcode() != Opcode::kCall || root.operand_count() != c.parameter_count()) return c;
+  for (int64_t k = 0; k < c.parameter_count(); ++k)
+    if (root.operand(k) != c.parameter(k)) return c;
+  return *root.to_apply();
+}
+
 // A computation that only has the host run `c`.
 Computation* RunOnHost(Computation& c) {
   Computation* body = c.module()->AddComputation(c.name());
@@ -173,7 +182,7 @@ Computation* RunOnHost(Computation& c) {
   attrs.target = std::string(kHostExecute);
   Instruction* call =
       body->Add(Opcode::kCustomCall, c.root()->shape(), parameters, std::move(attrs));
-  call->set_called({&c});
+  call->set_called({&Called(c)});
   body->set_root(call);
   return body;
 }

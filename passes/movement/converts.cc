@@ -50,15 +50,34 @@ Instruction* WidenLater(Instruction* i, Rewriter& r) {
   return r.Add(Opcode::kConvert, i->shape(), {moved});
 }
 
-// narrow(move(x)) is move(narrow(x)); not where the movement makes more of it.
+// May stand after the conversion: padding moves too, with what it pads with.
+bool MovesNarrowed(const Instruction* i) {
+  return (Moves(i) && i->opcode() != Opcode::kSlice) || i->opcode() == Opcode::kPad;
+}
+
+// narrow(move(x)) is move(narrow(x)), through several moves of one operand each that nothing else
+// reads; not where the movement makes more of it.
 Instruction* NarrowEarlier(Instruction* i, Rewriter& r) {
   if (!Narrows(i)) return nullptr;
-  const Instruction* move = i->operand(0);
-  if (!Moves(move) || move->users().size() != 1 || move->opcode() == Opcode::kSlice) return nullptr;
-  std::vector<Instruction*> operands;
-  for (Instruction* x : move->operands())
-    operands.push_back(r.Add(Opcode::kConvert, x->shape().WithType(i->shape().type), {x}));
-  return r.Clone(move, i->shape(), operands);
+  const ElementType type = i->shape().type;
+  std::vector<Instruction*> moves;  // the last first
+  for (Instruction* x = i->operand(0); MovesNarrowed(x) && x->users().size() == 1;
+       x = x->operand(0)) {
+    moves.push_back(x);
+    if (x->operand_count() != 1) break;
+  }
+  if (moves.empty()) return nullptr;
+  Instruction* made = nullptr;
+  for (size_t k = moves.size(); k-- > 0;) {
+    std::vector<Instruction*> operands = {made};
+    if (made == nullptr) {
+      operands.clear();
+      for (Instruction* x : moves[k]->operands())
+        operands.push_back(r.Add(Opcode::kConvert, x->shape().WithType(type), {x}));
+    }
+    made = r.Clone(moves[k], k == 0 ? i->shape() : moves[k]->shape().WithType(type), operands);
+  }
+  return made;
 }
 
 absl::StatusOr<Instruction*> Move(Instruction* i, Rewriter& r) {

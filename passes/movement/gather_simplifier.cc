@@ -44,9 +44,10 @@ absl::StatusOr<Instruction*> Simplify(Instruction* i, Rewriter& r) {
   const GatherAttrs& attrs = i->attr<GatherAttrs>();
   const Shape &operand = i->operand(0)->shape(), &indices = i->operand(1)->shape();
   if (!attrs.operand_batching_dims.empty() || i->shape().HasDynamicDims() ||
-      operand.HasDynamicDims() || indices.HasDynamicDims() || i->shape().ElementCount() == 0 ||
-      IsSimple(attrs, operand, indices))
+      operand.HasDynamicDims() || indices.HasDynamicDims() || i->shape().ElementCount() == 0)
     return nullptr;
+  if (operand.IsScalar()) return r.Broadcast(i->operand(0), i->shape(), {});
+  if (IsSimple(attrs, operand, indices)) return nullptr;
   // Of slices without elements whose empty dimensions are dropped nothing is read.
   if (Contains(attrs.slice_sizes, 0)) return r.Splat(i->shape(), 0);
   const IndexRows rows = MakeIndexRows(i->operand(1), attrs.index_vector_dim, r);

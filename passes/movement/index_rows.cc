@@ -23,6 +23,11 @@ IndexRows MakeIndexRows(Instruction* indices, int64_t index_vector_dim, Rewriter
     rows.indices =
         r.Add(Opcode::kTranspose, moved, {rows.indices}, DimensionsAttrs{std::move(order)});
   }
+  if (!has_vectors && shape.rank() > 0) {
+    Shape vectors = Shape::Array(shape.type, shape.dims);
+    vectors.dims.push_back(1);
+    rows.indices = r.Reshape(rows.indices, vectors);
+  }
   const Shape flat = Shape::Array(
       shape.type, {rows.count, has_vectors ? shape.dims[index_vector_dim] : int64_t{1}});
   if (rows.indices->shape().dims != flat.dims) rows.indices = r.Reshape(rows.indices, flat);

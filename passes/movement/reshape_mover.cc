@@ -1,9 +1,9 @@
 // reshape-mover: moves reshapes and transposes from the operands of elementwise operations to their
 // results.
 // Matches elementwise operations all of whose operands are reshapes from one shape (or transposes
-// of one kind), or constants and broadcasts of scalars, where every user of those reshapes can move
-// too. Leaves the operation on what was reshaped and one reshape of its result. One level a run:
-// what moved may move on in the next. Cost: linear.
+// of one kind), or constants and broadcasts of scalars (of any array besides transposes), where
+// every user of those reshapes can move too. Leaves the operation on what was reshaped and one
+// reshape of its result. One level a run: what moved may move on in the next. Cost: linear.
 //   add(reshape(x), reshape(y)) -> reshape(add(x, y))
 #include <algorithm>
 
@@ -24,6 +24,9 @@ bool IsFreelyShaped(const Instruction* i) {
   return i->opcode() == Opcode::kBroadcast && i->operand(0)->shape().IsScalar();
 }
 
+// A broadcast can be made in another order of dimensions, so what is transposed alike can.
+bool FollowsTranspose(const Instruction* i) { return i->opcode() == Opcode::kBroadcast; }
+
 bool Rearranges(const Instruction* i) {
   return (i->opcode() == Opcode::kReshape || i->opcode() == Opcode::kTranspose) &&
          !IsFreelyShaped(i->operand(0));
@@ -43,15 +46,18 @@ Instruction* RearrangementOf(const Instruction* i) {
       !i->control_successors().empty() || (i->users().empty() && !i->IsRoot()))
     return nullptr;
   Instruction* found = nullptr;
+  bool transposed_only = false;
   for (Instruction* x : i->operands()) {
     if (x->shape().dims != i->shape().dims || x->shape().HasDynamicDims()) return nullptr;
     if (Rearranges(x)) {
       if (found != nullptr && !SameRearrangement(found, x)) return nullptr;
       found = x;
     } else if (!IsFreelyShaped(x)) {
-      return nullptr;
+      if (!FollowsTranspose(x)) return nullptr;
+      transposed_only = true;
     }
   }
+  if (transposed_only && found != nullptr && found->opcode() != Opcode::kTranspose) return nullptr;
   return found;
 }
 
@@ -65,7 +71,11 @@ Shape InnerShape(const Instruction* by, const Shape& like) {
 // What `x`, which is no rearrangement, is before the rearrangement `by`.
 Instruction* Undone(Instruction* x, const Instruction* by, Rewriter& r) {
   const Shape shape = InnerShape(by, x->shape());
-  if (x->opcode() == Opcode::kBroadcast) return r.Broadcast(x->operand(0), shape, {});
+  if (x->opcode() == Opcode::kBroadcast) {
+    DimVector dims = x->attr<BroadcastAttrs>().dimensions;
+    for (int64_t& d : dims) d = Permutation(by)[d];  // none where `by` is a reshape
+    return r.Broadcast(x->operand(0), shape, dims);
+  }
   if (by->opcode() == Opcode::kReshape) return r.Reshape(x, shape);
   DimVector inverse(Permutation(by).size());
   for (size_t d = 0; d < inverse.size(); ++d) inverse[Permutation(by)[d]] = d;

@@ -7,6 +7,7 @@
 
 #include "passes/framework/pass.h"
 #include "passes/rewrite/expander.h"
+#include "passes/rewrite/hlo_writer.h"
 
 namespace hlokit {
 namespace {
@@ -84,9 +85,17 @@ absl::StatusOr<bool> RunSinker(Computation& computation, RewriteControl& control
 absl::StatusOr<Instruction*> Hoist(Instruction* i, Rewriter& r) {
   if (i->opcode() != Opcode::kSlice) return nullptr;
   const Instruction* sum = i->operand(0);
-  if (sum->opcode() != Opcode::kAdd || sum->users().size() != 1 || sum->IsRoot() ||
+  const bool transposes = sum->opcode() == Opcode::kTranspose;
+  if ((sum->opcode() != Opcode::kAdd && !transposes) || sum->users().size() != 1 || sum->IsRoot() ||
       i->shape().HasDynamicDims() || sum->shape().HasDynamicDims())
     return nullptr;
+  if (transposes) {
+    const DimVector& order = sum->attr<DimensionsAttrs>().dimensions;
+    SliceSpec before(order.size());
+    for (size_t d = 0; d < order.size(); ++d) before[order[d]] = i->attr<SliceAttrs>().slice[d];
+    HloWriter w(r);
+    return r.Clone(sum, i->shape(), {w.Slice(sum->operand(0), std::move(before))});
+  }
   std::vector<Instruction*> parts;
   for (Instruction* x : sum->operands())
     parts.push_back(r.Add(Opcode::kSlice, i->shape(), {x}, i->attr<SliceAttrs>()));
@@ -96,18 +105,13 @@ absl::StatusOr<Instruction*> Hoist(Instruction* i, Rewriter& r) {
 absl::StatusOr<Instruction*> SortDimensions(Instruction* i, Rewriter& r) {
   if (i->opcode() != Opcode::kBroadcast || i->shape().HasDynamicDims()) return nullptr;
   const DimVector& dims = i->attr<BroadcastAttrs>().dimensions;
-  DimVector sorted = dims;
+  if (std::is_sorted(dims.begin(), dims.end())) return nullptr;
+  DimVector order(dims.size()), sorted = dims;
+  for (size_t k = 0; k < order.size(); ++k) order[k] = static_cast<int64_t>(k);
+  std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return dims[a] < dims[b]; });
   std::sort(sorted.begin(), sorted.end());
-  if (sorted == dims) return nullptr;
-  Shape shape = i->shape().WithoutLayout();
-  DimVector order(shape.rank());
-  for (int64_t d = 0; d < shape.rank(); ++d) order[d] = d;
-  for (size_t k = 0; k < dims.size(); ++k) {
-    shape.dims[sorted[k]] = i->operand(0)->shape().dims[k];
-    order[dims[k]] = sorted[k];
-  }
-  return r.Add(Opcode::kTranspose, i->shape(), {r.Broadcast(i->operand(0), shape, sorted)},
-               DimensionsAttrs{std::move(order)});
+  HloWriter w(r);
+  return r.Broadcast(w.Transpose(i->operand(0), order), i->shape(), sorted);
 }
 
 }  // namespace
@@ -117,12 +121,12 @@ absl::StatusOr<Instruction*> SortDimensions(Instruction* i, Rewriter& r) {
 // slices of it. Cost: linear but for operations on slices of one array.
 std::unique_ptr<Pass> CreateSliceSinker() { return MakeComputationPass("slice-sinker", RunSinker); }
 
-// slice-hoister. Matches slices of additions that have no other reader; leaves the addition of
-// slices. Cost: linear.
+// slice-hoister. Matches slices of additions and transposes that have no other reader; leaves the
+// addition, or the transpose, of slices. Cost: linear.
 std::unique_ptr<Pass> CreateSliceHoister() { return MakeExpander("slice-hoister", Hoist); }
 
 // broadcast_canonicalizer. Matches broadcasts whose dimensions are not in ascending order; leaves
-// one with sorted dimensions, and a transpose of it. Cost: linear.
+// one with sorted dimensions, of the operand transposed. Cost: linear.
 std::unique_ptr<Pass> CreateBroadcastCanonicalizer() {
   return MakeExpander("broadcast_canonicalizer", SortDimensions);
 }

@@ -85,25 +85,27 @@ void MergeDims(DotAttrs& attrs, int side, int64_t first, int64_t count) {
     *dims = AfterMerge(*dims, first, count);
 }
 
-absl::StatusOr<Instruction*> MergeBatches(Instruction* i, Rewriter& r) {
-  if (!IsPlainDot(i)) return nullptr;
-  DotAttrs attrs = i->attr<DotAttrs>();
-  const auto count = static_cast<int64_t>(attrs.lhs_batch_dims.size());
-  if (count < 2 || !IsIota(attrs.lhs_batch_dims) || !IsIota(attrs.rhs_batch_dims)) return nullptr;
-  Shape shape = i->shape().WithoutLayout();
-  for (int64_t k = 1; k < count; ++k) shape.dims[0] *= shape.dims[k];
-  shape.dims.erase(shape.dims.begin() + 1, shape.dims.begin() + count);
-  Instruction* dot =
-      r.Clone(i, shape, {Merged(i->operand(0), 0, count, r), Merged(i->operand(1), 0, count, r)});
-  for (int side : {0, 1}) MergeDims(attrs, side, 0, count);
-  dot->mutable_attr<DotAttrs>() = std::move(attrs);
-  return r.Reshape(dot, i->shape());
-}
-
 bool IsRun(const DimVector& dims) {
   for (size_t k = 1; k < dims.size(); ++k)
     if (dims[k] != dims[k - 1] + 1) return false;
   return true;
+}
+
+absl::StatusOr<Instruction*> MergeBatches(Instruction* i, Rewriter& r) {
+  if (!IsPlainDot(i)) return nullptr;
+  DotAttrs attrs = i->attr<DotAttrs>();
+  const auto count = static_cast<int64_t>(attrs.lhs_batch_dims.size());
+  if (count < 2 || !IsRun(attrs.lhs_batch_dims) || !IsRun(attrs.rhs_batch_dims)) return nullptr;
+  const int64_t left = attrs.lhs_batch_dims[0], right = attrs.rhs_batch_dims[0];
+  Shape shape = i->shape().WithoutLayout();
+  for (int64_t k = 1; k < count; ++k) shape.dims[0] *= shape.dims[k];
+  shape.dims.erase(shape.dims.begin() + 1, shape.dims.begin() + count);
+  Instruction* dot = r.Clone(
+      i, shape, {Merged(i->operand(0), left, count, r), Merged(i->operand(1), right, count, r)});
+  MergeDims(attrs, 0, left, count);
+  MergeDims(attrs, 1, right, count);
+  dot->mutable_attr<DotAttrs>() = std::move(attrs);
+  return r.Reshape(dot, i->shape());
 }
 
 // A side of a dot whose contracted dimensions follow each other, as the numbers in `batch` and
@@ -159,8 +161,8 @@ std::unique_ptr<Pass> CreateBatchDotSimplification() {
   return MakeExpander("batch-dot-simplification", DropBatches);
 }
 
-// dot_dimension_merger. Matches dots whose batch dimensions are the first of both sides, two or
-// more of them; leaves a dot with one, and reshapes around it. Cost: linear.
+// dot_dimension_merger. Matches dots whose batch dimensions, two or more, follow each other in both
+// sides; leaves a dot with one, and reshapes around it. Cost: linear.
 std::unique_ptr<Pass> CreateDotDimensionMerger() {
   return MakeExpander("dot_dimension_merger", MergeBatches);
 }

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Matrix products of the shapes of networks beside the roof of the machine:
 //   hlokit_product_benchmark [--types=f32,bf16] [--rows=1,128,...] [--weights=KxN,...]
 //   [--threads=N]

@@ -188,6 +188,29 @@ TEST(DotTest, FewRowsPackAsTheyGo) {
   CheckDot<float, float>({{m, k, 0, n}, {n, 0, 1, 1}, {k, 1, n + 7, 0}}, 0, 1, 1, 3);
 }
 
+// The same where rows of A lie a page apart, so that each thread packs A, and where they do not.
+TEST(DotTest, FewRowsGiveTheSameBitsForAnyNumberOfThreads) {
+  for (const int64_t k : {1024, 1030}) {
+    const int64_t m = 45, n = 300;
+    std::mt19937 random(3);
+    std::uniform_real_distribution<float> draw(-1, 1);
+    std::vector<float> lhs(m * k), rhs(k * n), one(m * n), more(m * n);
+    for (float& x : lhs) x = draw(random);
+    for (float& x : rhs) x = draw(random);
+    const HlokitDotDesc desc = {
+        HLOKIT_F32, HLOKIT_F32, HLOKIT_F32, 0, 1, 1, 1, {{m, k, 0, n}, {n, 0, 1, 1}, {k, 1, n, 0}}};
+    HlokitRunContext ctx = {};
+    ctx.num_threads = 1;
+    hlokit_dot(&ctx, &desc, lhs.data(), rhs.data(), one.data());
+    for (int threads = 2; threads <= 4; ++threads) {
+      ctx.num_threads = threads;
+      hlokit_dot(&ctx, &desc, lhs.data(), rhs.data(), more.data());
+      EXPECT_EQ(one, more) << threads << " threads, depth " << k;
+    }
+    ASSERT_EQ(ctx.failed, 0) << ctx.error;
+  }
+}
+
 // Columns that lie along the summed dimension: read where they lie by few rows, else transposed.
 TEST(DotTest, ColumnsAlongTheSum) {
   for (const int64_t m : {1, 3, 7, 8, 9, 20, 61, 64, 65}) {

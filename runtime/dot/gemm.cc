@@ -10,8 +10,9 @@
 // among them may depend on the number of threads; RunDeep depends on the sizes alone:
 // - RunSlabs: the general case; per slab A and B are packed, then tiles are distributed to threads;
 // - RunTall: many rows: B is packed once for all, each thread packs and multiplies blocks of A;
-// - RunWide: few rows: A is packed once, threads pack panels of B (or the first tile,
-// PacksInTiles);
+// - RunWide: few rows: each thread packs A, if at all, and panels of B (or the first tile does,
+// PacksInTiles, and the tiles after it prefetch the next panel, so that memory is read while all
+// tiles multiply);
 // - RunDeep: few tiles, long sums, in parts of at least kDeepPart positions. Products of one or a
 // few rows or columns are dot products of rows instead (row_dots.h).
 //
@@ -21,6 +22,7 @@
 #include "runtime/dot/gemm_internal.h"
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "runtime/context.h"
@@ -40,7 +42,9 @@ constexpr int64_t kWideRows = 256;           // of a wide product at most
 constexpr int64_t kFewTiles = 6;             // are too few for the threads where sums are deep:
 constexpr int64_t kDeepPart = 512;           // positions of k at least that make a part, and
 constexpr int64_t kMaxDeepParts = 64;        // parts
+constexpr int64_t kPanelTasks = 6;           // of panels of a wide product for each thread
 constexpr int64_t kPageBytes = 4096;
+constexpr int64_t kLineBytes = 64;
 constexpr int64_t kPitchUnit = 16;  // elements that depths of slabs are multiples of
 
 template <typename T>
@@ -130,14 +134,14 @@ class Product {
     pitch_ = packed_depth_ + kPitchUnit;
   }
 
-  // Whether micro kernels may read A in place: its rows are contiguous and met once. Rows at
-  // multiples of a page would fall on the same lines of the cache.
+  // Whether micro kernels may read A in place: its rows are contiguous. Rows at multiples of half a
+  // page would fall on the same few sets of the cache.
   bool AReadable() const {
     const int64_t pitch_bytes = a_.outer.stride * int64_t{sizeof(T)};
-    return panels_n_ == 1 && kernels_->depth_unit == 1 && a_.outer.table == nullptr &&
-           a_.k.table == nullptr && (a_.k.stride == 1 || depth_ == 1) && a_.negate_from >= depth_ &&
+    return kernels_->depth_unit == 1 && a_.outer.table == nullptr && a_.k.table == nullptr &&
+           (a_.k.stride == 1 || depth_ == 1) && a_.negate_from >= depth_ &&
            kernels_->pack_a(a_.type) == kernels_->pack_a(kOwnType) &&
-           (pitch_bytes % kPageBytes != 0 || depth_ <= kPitchUnit);
+           (pitch_bytes % (kPageBytes / 2) != 0 || depth_ <= kPitchUnit);
   }
 
   // Whether micro kernels may read B in place: its rows are contiguous, and too little reuse would
@@ -172,7 +176,8 @@ class Product {
     T* sums;  // unrounded sums from row panel `a_panel` and column `sum_col` on, where C cannot
               // hold them
     int64_t sum_pitch, sum_col;
-    bool packs;  // whole panels of B are packed by the first tile that needs them
+    bool packs;          // whole panels of B are packed by the first tile that needs them
+    int64_t end, after;  // of panels that tiles pack; the one that comes next
   };
   Slab SlabAt(int64_t s) const {
     const int64_t k0 = s * SlabDepth();
@@ -181,7 +186,8 @@ class Product {
             nullptr,    0,
             nullptr,    nullptr,
             SumPitch(), 0,
-            false};
+            false,      0,
+            0};
   }
 
   // Whether a register tile can pack the panel of B that it reads: its rows lie together in memory.
@@ -300,29 +306,38 @@ class Product {
     }
   }
 
-  // Few rows: all of A is packed once, then each panel of columns is packed and multiplied while it
-  // is in the cache.
+  // Few rows: each thread packs A for itself, since memory that another core has read is slow to
+  // write, then takes panels of columns, packs and multiplies them while they are in the cache.
   void RunWide() {
-    const int64_t slab_a = panels_m_ * PanelA();
-    Scratch scratch(slabs_ * slab_a * sizeof(T));
-    if (scratch.data() == nullptr) return ReportMemory();
-    T* packed_a = scratch.as<T>();
-    ParallelFor(ctx_, slabs_ * panels_m_, 2, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        PackRows(SlabAt(i / panels_m_), i % panels_m_, packed_a + i * PanelA());
-      }
-    });
     // Neighbouring panels together: a row of B in memory gives each of them a short piece.
+    const int64_t threads = hlokit_num_threads(ctx_);
     const int64_t most =
         std::clamp<int64_t>(2 * kBlockBytes / PanelB() / int64_t{sizeof(T)}, 1, kPackedTogether);
-    const int64_t group = std::clamp<int64_t>(panels_n_ / (2 * hlokit_num_threads(ctx_)), 1, most);
-    ParallelFor(ctx_, CeilDiv(panels_n_, group), 1, [&](int64_t begin, int64_t end) {
-      for (int64_t g = begin; g < end; ++g)
-        RunPanels(g * group, std::min((g + 1) * group, panels_n_), packed_a, slab_a);
+    const int64_t group =
+        std::clamp<int64_t>(panels_n_ / (kPanelTasks * threads), 1, PacksInTiles() ? 2 : most);
+    const int64_t groups = CeilDiv(panels_n_, group);
+    std::atomic<int64_t> next = 0;
+    ParallelFor(ctx_, threads, 1, [&](int64_t, int64_t) {
+      int64_t g = next.fetch_add(1, std::memory_order_relaxed);
+      if (g >= groups) return;
+      const int64_t slab_a = direct_a_ ? 0 : panels_m_ * PanelA();
+      Scratch scratch(slabs_ * slab_a * sizeof(T));
+      if (scratch.data() == nullptr) return ReportMemory();
+      T* packed_a = scratch.as<T>();
+      for (int64_t i = 0; i < slabs_ * panels_m_ && !direct_a_; ++i)
+        PackRows(SlabAt(i / panels_m_), i % panels_m_, packed_a + i * PanelA());
+      while (g < groups && !hlokit_cancelled(ctx_)) {
+        const int64_t after = next.fetch_add(1, std::memory_order_relaxed);
+        RunPanels(g * group, std::min((g + 1) * group, panels_n_),
+                  after < groups ? after * group : panels_n_, packed_a, slab_a);
+        g = after;
+      }
     });
   }
 
-  void RunPanels(int64_t first, int64_t end, const T* packed_a, int64_t slab_a) const {
+  // Panels [first, end); the thread's next ones begin at `after`.
+  void RunPanels(int64_t first, int64_t end, int64_t after, const T* packed_a,
+                 int64_t slab_a) const {
     const int64_t cols = (end - first) * width_, b_size = (end - first) * PanelB();
     Scratch scratch((b_size + (keeps_sums_ ? rows_ * cols : 0)) * sizeof(T));
     if (scratch.data() == nullptr) return ReportMemory();
@@ -330,6 +345,8 @@ class Product {
     for (int64_t s = 0; s < slabs_; ++s) {
       Slab slab = SlabAt(s);
       slab.packs = PacksInTiles();
+      slab.end = end;
+      slab.after = after;
       PackColumns(slab,
                   slab.packs && IsWhole(end - 1) ? end
                   : slab.packs                   ? end - 1
@@ -422,11 +439,28 @@ class Product {
         kernel(depth, a + k, lda, b + k * row_bytes, ldb, packed + k * width_, to, ld, add);
       });
     }
+    if (const char* ahead = LinesAhead(slab, m, n); ahead != nullptr) {
+      const FetchingKernel<T> kernel = kernels_->fetching[shape_][rows];
+      const int64_t step = b_.k.stride * int64_t{sizeof(T)};
+      return AddParts(slab, accumulate, [&](int64_t k, int64_t depth, bool add) {
+        kernel(depth, a + k, lda, b + k * row_bytes, ldb, ahead + k * step, step, to, ld, add);
+      });
+    }
     const auto& micro = direct && b_.type == HLOKIT_BF16 ? kernels_->micro_bf16 : kernels_->micro;
     const MicroKernel<T> kernel = micro[shape_][rows];
     AddParts(slab, accumulate, [&](int64_t k, int64_t depth, bool add) {
       kernel(depth, a + k, lda, b + k * row_bytes, ldb, to, ld, add);
     });
+  }
+
+  // The tiles below the first one of a panel of B, one for each line of the cache that a row of the
+  // panel has, fetch those lines of the panel that comes next. Null for other tiles.
+  const char* LinesAhead(const Slab& slab, int64_t m, int64_t n) const {
+    const int64_t line = (m - 1) * kLineBytes, after = n + 1 < slab.end ? n + 1 : slab.after;
+    if (!slab.packs || m == 0 || line >= width_ * int64_t{sizeof(T)} || !IsWhole(after))
+      return nullptr;
+    return static_cast<const char*>(b_.data) +
+           (slab.k0 * b_.k.stride + after * width_) * int64_t{sizeof(T)} + line;
   }
 
   // Part by part of the slab, while the tile of C is in the cache: sums of sums round less.

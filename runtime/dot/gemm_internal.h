@@ -89,6 +89,12 @@ template <typename T>
 using PackingKernel = void (*)(int64_t k, const T* a, int64_t lda, const void* b, int64_t ldb,
                                T* packed, T* c, int64_t ldc, bool accumulate);
 
+// As MicroKernel, which prefetches k lines of the cache, `ahead_step` bytes apart, from `ahead` on.
+template <typename T>
+using FetchingKernel = void (*)(int64_t k, const T* a, int64_t lda, const void* b, int64_t ldb,
+                                const char* ahead, int64_t ahead_step, T* c, int64_t ldc,
+                                bool accumulate);
+
 // Products of rows of A, packed, with columns of B that lie along k in runs of elements side by
 // side: c[r * ldc + j] = sum over runs i and p < run of a[r * lda + i * run + p] *
 // b[columns[j] + runs[i] + p]. Kernels of units (depth_unit above 1) take one run, and rows of A
@@ -128,7 +134,8 @@ struct GemmKernels {
   MicroKernel<T> micro[kGemmShapes][kGemmMaxRows + 1];       // by row count; b of type T
   MicroKernel<T> micro_bf16[kGemmShapes][kGemmMaxRows + 1];  // b of bf16; null unless T is float
   PackingKernel<T> packing[kGemmShapes]
-                          [kGemmMaxRows + 1];       // by row count; null where there is none
+                          [kGemmMaxRows + 1];  // by row count; null where there is none
+  FetchingKernel<T> fetching[kGemmShapes][kGemmMaxRows + 1];  // where there is a packing kernel
   RowDotKernel<T> row_dots[kGemmDotRows + 1];       // by row count; null where there is none
   RowDotKernel<T> row_dots_bf16[kGemmDotRows + 1];  // b of bf16; null unless T is float
   const GemmKernels* mirrored;                      // for A and B in the other order; null: these

@@ -13,12 +13,18 @@ namespace hlokit::HLOKIT_ISA {
 
 constexpr int64_t kRowsAhead = 32;  // of B that a packing kernel asks memory for
 
-// The register tile of Micro and MicroPacking; `packed` is null for the former.
-template <typename T, typename B, int kRows, int kVectors, bool kPacks>
+// What a register tile does besides: it leaves the rows of B packed at `packed`, or prefetches a
+// row of the panel of B that comes next, whose rows lie `ahead_step` bytes apart from `ahead` on,
+// into the second-level cache.
+enum class TileTask { kNone, kPacks, kFetches };
+
+// The register tile of Micro, MicroPacking and MicroFetching.
+template <typename T, typename B, int kRows, int kVectors, TileTask kTask>
 // sum[r][v] stays in registers over the whole loop: kRows * kVectors accumulators, kVectors columns
 // of B and one broadcast element must not exceed the vector registers (HLOKIT_ACCUMULATORS).
 HLOKIT_INLINE void FillTile(int64_t k, const T* a, int64_t lda, const B* b, int64_t ldb, T* packed,
-                            T* c, int64_t ldc, bool accumulate) {
+                            const char* ahead, int64_t ahead_step, T* c, int64_t ldc,
+                            bool accumulate) {
   using Vector = typename VectorOf<T>::Type;
   constexpr int kLanes = VectorOf<T>::kLanes;
   Vector sum[kRows][kVectors];
@@ -31,11 +37,15 @@ HLOKIT_INLINE void FillTile(int64_t k, const T* a, int64_t lda, const B* b, int6
     for (int v = 0; v < kVectors; ++v) __builtin_prefetch(c + r * ldc + v * kLanes, 1);
   }
   for (int64_t p = 0; p < k; ++p, b += ldb) {
+    if constexpr (kTask == TileTask::kFetches) {
+      __builtin_prefetch(ahead, 0, 2);
+      ahead += ahead_step;
+    }
     Vector column[kVectors];
 #pragma GCC unroll 8
     for (int v = 0; v < kVectors; ++v) {
       column[v] = Load(b + v * kLanes);
-      if constexpr (kPacks) {
+      if constexpr (kTask == TileTask::kPacks) {
         __builtin_prefetch(b + kRowsAhead * ldb + v * kLanes);
         Store(packed + (p * kVectors + v) * kLanes, column[v]);
       }
@@ -60,15 +70,23 @@ HLOKIT_INLINE void FillTile(int64_t k, const T* a, int64_t lda, const B* b, int6
 template <typename T, typename B, int kRows, int kVectors>
 static void Micro(int64_t k, const T* a, int64_t lda, const void* b, int64_t ldb, T* c, int64_t ldc,
                   bool accumulate) {
-  FillTile<T, B, kRows, kVectors, false>(k, a, lda, static_cast<const B*>(b), ldb, nullptr, c, ldc,
-                                         accumulate);
+  FillTile<T, B, kRows, kVectors, TileTask::kNone>(k, a, lda, static_cast<const B*>(b), ldb,
+                                                   nullptr, nullptr, 0, c, ldc, accumulate);
 }
 
 template <typename T, int kRows, int kVectors>
 static void MicroPacking(int64_t k, const T* a, int64_t lda, const void* b, int64_t ldb, T* packed,
                          T* c, int64_t ldc, bool accumulate) {
-  FillTile<T, T, kRows, kVectors, true>(k, a, lda, static_cast<const T*>(b), ldb, packed, c, ldc,
-                                        accumulate);
+  FillTile<T, T, kRows, kVectors, TileTask::kPacks>(k, a, lda, static_cast<const T*>(b), ldb,
+                                                    packed, nullptr, 0, c, ldc, accumulate);
+}
+
+template <typename T, int kRows, int kVectors>
+static void MicroFetching(int64_t k, const T* a, int64_t lda, const void* b, int64_t ldb,
+                          const char* ahead, int64_t ahead_step, T* c, int64_t ldc,
+                          bool accumulate) {
+  FillTile<T, T, kRows, kVectors, TileTask::kFetches>(
+      k, a, lda, static_cast<const T*>(b), ldb, nullptr, ahead, ahead_step, c, ldc, accumulate);
 }
 
 // --- packing ---
@@ -378,9 +396,10 @@ constexpr void FillMicro(MicroKernel<T>* row) {
 }
 
 template <typename T, int kVectors, int kRows>
-constexpr void FillPacking(PackingKernel<T>* row) {
-  row[kRows] = &MicroPacking<T, kRows, kVectors>;
-  if constexpr (kRows > 1) FillPacking<T, kVectors, kRows - 1>(row);
+constexpr void FillPacking(PackingKernel<T>* packing, FetchingKernel<T>* fetching) {
+  packing[kRows] = &MicroPacking<T, kRows, kVectors>;
+  fetching[kRows] = &MicroFetching<T, kRows, kVectors>;
+  if constexpr (kRows > 1) FillPacking<T, kVectors, kRows - 1>(packing, fetching);
 }
 
 template <typename T>
@@ -404,7 +423,7 @@ constexpr GemmKernels<T> MakeKernels() {
     FillMicro<T, Bfloat16, 8, RowsFor(8)>(kernels.micro_bf16[2]);
     FillMicro<T, Bfloat16, 1, RowsFor(1)>(kernels.micro_bf16[kGemmNarrow]);
     FillRowDots<T, Bfloat16>(kernels.row_dots_bf16);
-    FillPacking<T, 2, RowsFor(2)>(kernels.packing[0]);
+    FillPacking<T, 2, RowsFor(2)>(kernels.packing[0], kernels.fetching[0]);
   }
   if constexpr (__is_same(T, float) || __is_same(T, double)) FillRowDots<T, T>(kernels.row_dots);
   kernels.pack_a = &ChoosePackA<T>;

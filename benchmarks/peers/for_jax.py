@@ -1,0 +1,136 @@
+"""The programs of benchmarks/peers in JAX, as users write them."""
+import jax
+from jax import lax
+from jax import numpy as jnp
+
+HEAD = 64  # features of one attention head
+
+
+def dense(w, x):
+    return x @ w["w"] + w["b"]
+
+
+def layer_norm(w, x):
+    mean = x.mean(-1, keepdims=True)
+    return (x - mean) * lax.rsqrt(((x - mean) ** 2).mean(-1, keepdims=True) + 1e-5) * w["g"] + w["b"]
+
+
+def heads_of(x):
+    return x.reshape(*x.shape[:2], -1, HEAD).transpose(0, 2, 1, 3)
+
+
+def attention(q, k, v, mask=None):
+    scores = jnp.einsum("bhqd,bhkd->bhqk", q, k) * HEAD**-0.5
+    if mask is not None:
+        scores = jnp.where(mask, scores, jnp.finfo(scores.dtype).min)
+    mixed = jnp.einsum("bhqk,bhkd->bhqd", jax.nn.softmax(scores, -1), v)
+    return mixed.transpose(0, 2, 1, 3).reshape(q.shape[0], q.shape[2], -1)
+
+
+def feed_forward(w, x):
+    return dense(w["down"], jax.nn.gelu(dense(w["up"], x)))
+
+
+def layer(w, x, mask=None):
+    q, k, v = (heads_of(t) for t in jnp.split(dense(w["qkv"], layer_norm(w["norm1"], x)), 3, -1))
+    x = x + dense(w["out"], attention(q, k, v, mask))
+    return x + feed_forward(w, layer_norm(w["norm2"], x))
+
+
+def encoder(w, x):
+    for each in w["layers"]:
+        x = layer(each, x)
+    return layer_norm(w["norm"], x)
+
+
+def vision(w, pictures):
+    patch = round((w["patches"]["w"].shape[0] // 3) ** 0.5)
+    b, side = pictures.shape[0], pictures.shape[1] // patch
+    x = pictures.reshape(b, side, patch, side, patch, 3).transpose(0, 1, 3, 2, 4, 5).reshape(b, side * side, -1)
+    x = encoder(w, dense(w["patches"], x) + w["places"])
+    return dense(w["head"], x.mean(1))
+
+
+def prefill(w, x):
+    mask = jnp.tril(jnp.ones((x.shape[1], x.shape[1]), bool))
+    for each in w["layers"]:
+        x = layer(each, x, mask)
+    return layer_norm(w["norm"], x)[:, -1] @ w["words"]
+
+
+def decode(w, x, caches, position):
+    mask = jnp.arange(caches.shape[3]) <= position
+    for number, each in enumerate(w["layers"]):
+        q, k, v = jnp.split(dense(each["qkv"], layer_norm(each["norm1"], x)), 3, -1)
+        caches = lax.dynamic_update_slice(caches, jnp.stack([k, v])[None], (number, 0, 0, position, 0))
+        x = x + dense(each["out"], attention(heads_of(q), heads_of(caches[number, 0]), heads_of(caches[number, 1]), mask))
+        x = x + feed_forward(each, layer_norm(each["norm2"], x))
+    return layer_norm(w["norm"], x)[:, -1] @ w["words"], caches
+
+
+def rms_norm(g, x):
+    return x * lax.rsqrt((x**2).mean(-1, keepdims=True) + 1e-5) * g
+
+
+def rotated(x):
+    half = x.shape[-1] // 2
+    angles = jnp.arange(x.shape[2])[:, None] * 10000.0 ** (-jnp.arange(half) / half)
+    cos, sin = jnp.cos(angles).astype(x.dtype), jnp.sin(angles).astype(x.dtype)
+    a, b = x[..., :half], x[..., half:]
+    return jnp.concatenate([a * cos - b * sin, b * cos + a * sin], -1)
+
+
+def llama(w, x):
+    mask = jnp.tril(jnp.ones((x.shape[1], x.shape[1]), bool))
+    for each in w["layers"]:
+        y = rms_norm(each["norm1"], x)
+        q, k, v = rotated(heads_of(y @ each["q"])), rotated(heads_of(y @ each["k"])), heads_of(y @ each["v"])
+        groups = q.shape[1] // k.shape[1]
+        x = x + attention(q, jnp.repeat(k, groups, 1), jnp.repeat(v, groups, 1), mask) @ each["out"]
+        y = rms_norm(each["norm2"], x)
+        x = x + (jax.nn.silu(y @ each["gate"]) * (y @ each["up"])) @ each["down"]
+    return x
+
+
+def lstm(w, xs):
+    def step(state, x):
+        h, c = state
+        i, f, g, o = jnp.split(dense(w["x"], x) + h @ w["h"], 4, -1)
+        c = jax.nn.sigmoid(f) * c + jax.nn.sigmoid(i) * jnp.tanh(g)
+        h = jax.nn.sigmoid(o) * jnp.tanh(c)
+        return (h, c), h
+
+    zero = jnp.zeros(xs.shape[1:], xs.dtype)
+    return lax.scan(step, (zero, zero), xs)[1]
+
+
+def recommender(w, numbers, ids):
+    x = numbers
+    for each in w["bottom"]:
+        x = jax.nn.relu(dense(each, x))
+    rows = w["tables"][jnp.arange(ids.shape[1]), ids]
+    features = jnp.concatenate([x[:, None], rows], 1)
+    products = features @ features.transpose(0, 2, 1)
+    y = jnp.concatenate([x, products[:, *jnp.tril_indices(features.shape[1], -1)]], 1)
+    for each in w["top"][:-1]:
+        y = jax.nn.relu(dense(each, y))
+    return jax.nn.sigmoid(dense(w["top"][-1], y))
+
+
+def convolve(w, x, stride=1):
+    pad = w["w"].shape[0] // 2
+    return lax.conv_general_dilated(x, w["w"], (stride, stride), [(pad, pad)] * 2,
+                                    dimension_numbers=("NHWC", "HWIO", "NHWC")) + w["b"]
+
+
+def resnet(w, x):
+    x = jax.nn.relu(convolve(w["stem"], x, 2))
+    x = lax.reduce_window(x, -jnp.inf, lax.max, (1, 3, 3, 1), (1, 2, 2, 1), ((0, 0), (1, 1), (1, 1), (0, 0)))
+    for number, stage in enumerate(w["stages"]):
+        for k, each in enumerate(stage):
+            stride = 2 if k == 0 and number > 0 else 1
+            y = jax.nn.relu(convolve(each["a"], x))
+            y = convolve(each["c"], jax.nn.relu(convolve(each["b"], y, stride)))
+            x = jax.nn.relu(y + (convolve(each["skip"], x, stride) if "skip" in each else x))
+    return dense(w["head"], x.mean((1, 2)))
+# SPDX-License-Identifier: Apache-2.0

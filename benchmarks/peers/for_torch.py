@@ -1,0 +1,127 @@
+"""The programs of benchmarks/peers in PyTorch, as users write them: weights of products as [inputs, outputs], of convolutions
+as [outputs, inputs, y, x] and pictures as [batch, features, y, x] (measure.py turns them) in channels_last."""
+import torch
+from torch.nn import functional as F
+
+HEAD = 64  # features of one attention head
+
+
+def dense(w, x):
+    return x @ w["w"] + w["b"]
+
+
+def layer_norm(w, x):
+    return F.layer_norm(x, x.shape[-1:], w["g"], w["b"], 1e-5)
+
+
+def heads_of(x):
+    return x.reshape(x.shape[0], x.shape[1], -1, HEAD).transpose(1, 2)
+
+
+def attention(q, k, v, mask=None, causal=False):
+    return F.scaled_dot_product_attention(q, k, v, mask, is_causal=causal).transpose(1, 2).flatten(2)
+
+
+def feed_forward(w, x):
+    return dense(w["down"], F.gelu(dense(w["up"], x), approximate="tanh"))
+
+
+def layer(w, x, causal=False):
+    q, k, v = (heads_of(t) for t in dense(w["qkv"], layer_norm(w["norm1"], x)).chunk(3, -1))
+    x = x + dense(w["out"], attention(q, k, v, causal=causal))
+    return x + feed_forward(w, layer_norm(w["norm2"], x))
+
+
+def encoder(w, x):
+    for each in w["layers"]:
+        x = layer(each, x)
+    return layer_norm(w["norm"], x)
+
+
+def vision(w, pictures):
+    patch = round((w["patches"]["w"].shape[0] // 3) ** 0.5)
+    b, side = pictures.shape[0], pictures.shape[2] // patch
+    x = pictures.permute(0, 2, 3, 1).reshape(b, side, patch, side, patch, 3)
+    x = x.permute(0, 1, 3, 2, 4, 5).reshape(b, side * side, -1)
+    x = encoder(w, dense(w["patches"], x) + w["places"])
+    return dense(w["head"], x.mean(1))
+
+
+def prefill(w, x):
+    for each in w["layers"]:
+        x = layer(each, x, causal=True)
+    return layer_norm(w["norm"], x)[:, -1] @ w["words"]
+
+
+def decode(w, x, caches, position):
+    mask = torch.arange(caches.shape[3]) <= position
+    place = position.reshape(1).long()
+    for number, each in enumerate(w["layers"]):
+        q, k, v = dense(each["qkv"], layer_norm(each["norm1"], x)).chunk(3, -1)
+        caches[number, 0].index_copy_(1, place, k)
+        caches[number, 1].index_copy_(1, place, v)
+        mixed = attention(heads_of(q), heads_of(caches[number, 0]), heads_of(caches[number, 1]), mask)
+        x = x + dense(each["out"], mixed)
+        x = x + feed_forward(each, layer_norm(each["norm2"], x))
+    return layer_norm(w["norm"], x)[:, -1] @ w["words"], caches
+
+
+def rotated(x):
+    half = x.shape[-1] // 2
+    angles = torch.arange(x.shape[2])[:, None] * 10000.0 ** (-torch.arange(half) / half)
+    cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
+    a, b = x[..., :half], x[..., half:]
+    return torch.cat([a * cos - b * sin, b * cos + a * sin], -1)
+
+
+def llama(w, x):
+    for each in w["layers"]:
+        y = F.rms_norm(x, x.shape[-1:], each["norm1"], 1e-5)
+        q, k, v = rotated(heads_of(y @ each["q"])), rotated(heads_of(y @ each["k"])), heads_of(y @ each["v"])
+        groups = q.shape[1] // k.shape[1]
+        mixed = attention(q, k.repeat_interleave(groups, 1), v.repeat_interleave(groups, 1), causal=True)
+        x = x + mixed @ each["out"]
+        y = F.rms_norm(x, x.shape[-1:], each["norm2"], 1e-5)
+        x = x + (F.silu(y @ each["gate"]) * (y @ each["up"])) @ each["down"]
+    return x
+
+
+def lstm(w, xs):
+    h = c = torch.zeros_like(xs[0])
+    out = []
+    for x in xs:
+        i, f, g, o = (dense(w["x"], x) + h @ w["h"]).chunk(4, -1)
+        c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+        h = o.sigmoid() * c.tanh()
+        out.append(h)
+    return torch.stack(out)
+
+
+def recommender(w, numbers, ids):
+    x = numbers
+    for each in w["bottom"]:
+        x = F.relu(dense(each, x))
+    rows = w["tables"][torch.arange(ids.shape[1]), ids.long()]
+    features = torch.cat([x[:, None], rows], 1)
+    products = features @ features.transpose(1, 2)
+    below = torch.tril_indices(features.shape[1], features.shape[1], -1)
+    y = torch.cat([x, products[:, below[0], below[1]]], 1)
+    for each in w["top"][:-1]:
+        y = F.relu(dense(each, y))
+    return dense(w["top"][-1], y).sigmoid()
+
+
+def convolve(w, x, stride=1):
+    return F.conv2d(x, w["w"], w["b"], stride, w["w"].shape[2] // 2)
+
+
+def resnet(w, x):
+    x = F.max_pool2d(F.relu(convolve(w["stem"], x, 2)), 3, 2, 1)
+    for number, stage in enumerate(w["stages"]):
+        for k, each in enumerate(stage):
+            stride = 2 if k == 0 and number > 0 else 1
+            y = F.relu(convolve(each["a"], x))
+            y = convolve(each["c"], F.relu(convolve(each["b"], y, stride)))
+            x = F.relu(y + (convolve(each["skip"], x, stride) if "skip" in each else x))
+    return dense(w["head"], x.mean((2, 3)))
+# SPDX-License-Identifier: Apache-2.0

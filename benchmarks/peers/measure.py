@@ -1,0 +1,203 @@
+"""Runs one program of benchmarks/peers by one peer, for compare.py:
+
+measure.py PROGRAM PEER --out RESULTS.npz [--bin BUILD/bin] [--seconds S] [--threads N] [--small] [--version]
+
+prints a line of JSON: run_s (the fastest run), median_s, compile_s (to the first result), and writes the first run's results.
+Weights are parameters for hlokit and XLA, constants of the model for the others. Each peer runs at its best public setting:
+torch.compile in max-autotune, OpenVINO with the latency hint, ONNX Runtime with all optimizations.
+"""
+import argparse
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import ml_dtypes
+import numpy
+import programs
+
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+
+
+def tree_map(function, tree):
+    if isinstance(tree, dict):
+        return {key: tree_map(function, value) for key, value in tree.items()}
+    return [tree_map(function, value) for value in tree] if isinstance(tree, list) else function(tree)
+
+
+def timed(run, seconds):
+    """Times of the first run, and of those that fit into `seconds`."""
+    start = time.perf_counter()
+    first = run()
+    first_s, times, end = time.perf_counter() - start, [], time.perf_counter() + seconds
+    while len(times) < 3 or time.perf_counter() < end:
+        start = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - start)
+    return first, first_s, times
+
+
+def wide(result):
+    results = result if isinstance(result, (list, tuple)) else [result]
+    return [numpy.asarray(r).astype(numpy.float32) for r in results]
+
+
+def jax_function(a, program):
+    import for_jax
+    import jax
+    weights, inputs = programs.made(a.program, a.small)
+    donated = tuple(1 + k for k in program.donated)
+    return jax.jit(getattr(for_jax, program.function), donate_argnums=donated), weights, inputs
+
+
+def by_xla(a, program):
+    import jax
+    function, weights, inputs = jax_function(a, program)
+    weights, inputs = jax.device_put(weights), jax.device_put(inputs)
+    caches = {}
+
+    def run():  # a donated input is the result of the run before
+        arguments = [caches.pop(k, x) for k, x in enumerate(inputs)]
+        result = jax.block_until_ready(function(weights, *arguments))
+        for place, k in enumerate(program.donated):
+            caches[k] = result[1 + place]
+        return result
+
+    start = time.perf_counter()
+    first = wide(run())
+    compile_s = time.perf_counter() - start
+    return first, compile_s, timed(run, a.seconds)[2]
+
+
+def by_hlokit(a, program):
+    import jax
+    function, weights, inputs = jax_function(a, program)
+    lowered = function.lower(weights, *inputs)
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        module = lowered.compiler_ir("hlo").as_serialized_hlo_module_proto()
+        (folder / "module.pb").write_bytes(module)
+        leaves = jax.tree_util.tree_leaves((weights, *inputs))
+        kept = sorted(lowered._lowering.compile_args["kept_var_idx"])  # of arguments that the program reads
+        numpy.savez(folder / "in.npz", **{f"in{n}": leaves[k] for n, k in enumerate(kept)})
+        command = [a.bin / "hlo-run", folder / "module.pb", "--input", folder / "in.npz"]
+        if a.threads:
+            command += ["--threads", a.threads]
+        subprocess.run([str(c) for c in [*command, "--output", folder / "out.npz"]], check=True, stdout=subprocess.DEVNULL)
+        out = numpy.load(folder / "out.npz")
+        first = [out[key].view(ml_dtypes.bfloat16) if out[key].dtype.kind == "V" else out[key] for key in out.files]
+        command += ["--iterations", 3, "--warmup", 2, "--min-seconds", a.seconds, "--json", folder / "times.json",
+                    *(["--donate"] if program.donated else [])]
+        subprocess.run([str(c) for c in command], check=True, stdout=subprocess.DEVNULL)
+        got = json.loads((folder / "times.json").read_text())
+    return wide(first), got["compile_s"], [got["run_min_s"]]
+
+
+class TorchProgram:
+    """The torch function with weights as constants; pictures and filters in torch's order, in channels_last."""
+
+    def __init__(self, a, program):
+        import for_torch
+        import torch
+        if a.threads:
+            torch.set_num_threads(a.threads)
+        self.torch, self.function = torch, getattr(for_torch, program.function)
+        weights, inputs = programs.made(a.program, a.small)
+        self.weights = tree_map(self.tensor, weights)
+        self.inputs = [self.tensor(x) for x in inputs]
+
+    def tensor(self, x):
+        torch, x = self.torch, numpy.asarray(x)
+        if x.dtype == ml_dtypes.bfloat16:
+            got = torch.from_numpy(x.view(numpy.int16).copy()).view(torch.bfloat16)
+        else:
+            got = torch.from_numpy(x.copy())
+        if x.ndim != 4 or self.function.__name__ not in ("resnet", "vision"):
+            return got
+        is_filter = x.shape[0] == x.shape[1] and x.shape[0] <= 11
+        return got.permute((3, 2, 0, 1) if is_filter else (0, 3, 1, 2)).contiguous(memory_format=torch.channels_last)
+
+    def module(self):
+        weights, function = self.weights, self.function
+
+        class Net(self.torch.nn.Module):
+            def forward(self, *inputs):
+                return function(weights, *inputs)
+
+        return Net().eval()
+
+    def wide(self, result):
+        return wide([r.float() for r in (result if isinstance(result, (list, tuple)) else [result])])
+
+
+def by_torch(a, program, compiled=False):
+    net = TorchProgram(a, program)
+    with net.torch.inference_mode():
+        module = net.torch.compile(net.module(), mode="max-autotune") if compiled else net.module()
+        first, compile_s, times = timed(lambda: module(*net.inputs), a.seconds)
+        return net.wide(first), compile_s, times
+
+
+def by_torch_compiled(a, program):
+    return by_torch(a, program, compiled=True)
+
+
+def by_openvino(a, program):
+    import openvino
+    net = TorchProgram(a, program)
+    start = time.perf_counter()
+    with net.torch.no_grad():
+        model = openvino.convert_model(net.module(), example_input=tuple(net.inputs))
+    properties = {"PERFORMANCE_HINT": "LATENCY", "INFERENCE_PRECISION_HINT": "bf16" if program.dtype != numpy.float32 else "f32"}
+    if a.threads:
+        properties["INFERENCE_NUM_THREADS"] = a.threads
+    request = openvino.Core().compile_model(model, "CPU", properties).create_infer_request()
+    arrays = [x.float().numpy() if x.dtype == net.torch.bfloat16 else x.numpy() for x in net.inputs]
+    compile_s = time.perf_counter() - start
+    first, first_s, times = timed(lambda: [request.infer(arrays, share_inputs=True)[k] for k in range(len(model.outputs))],
+                                  a.seconds)
+    return wide(first), compile_s + first_s, times
+
+
+def by_onnxruntime(a, program):
+    import onnxruntime
+    net = TorchProgram(a, program)
+    start = time.perf_counter()
+    with tempfile.TemporaryDirectory() as folder, net.torch.no_grad():
+        path = str(pathlib.Path(folder) / "model.onnx")
+        net.torch.onnx.export(net.module(), tuple(net.inputs), path, dynamo=False)
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = a.threads
+        session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    feed = {i.name: x.numpy() for i, x in zip(session.get_inputs(), net.inputs)}
+    compile_s = time.perf_counter() - start
+    first, first_s, times = timed(lambda: session.run(None, feed), a.seconds)
+    return wide(first), compile_s + first_s, times
+
+
+PEERS = {"hlokit": by_hlokit, "xla": by_xla, "torch": by_torch, "torch_compiled": by_torch_compiled,
+         "openvino": by_openvino, "onnxruntime": by_onnxruntime}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("program", choices=list(programs.PROGRAMS))
+    parser.add_argument("peer", choices=list(PEERS))
+    parser.add_argument("--out", required=True)
+    parser.add_argument("--bin", type=pathlib.Path, default=pathlib.Path("build/release/bin"))
+    parser.add_argument("--seconds", type=float, default=2)
+    parser.add_argument("--threads", type=int, default=0, help="0: one a core")
+    parser.add_argument("--small", action="store_true")
+    a = parser.parse_args()
+    results, compile_s, times = PEERS[a.peer](a, programs.PROGRAMS[a.program])
+    numpy.savez(a.out, *results)
+    print(json.dumps({"run_s": min(times), "median_s": statistics.median(times), "compile_s": compile_s}))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
+# SPDX-License-Identifier: Apache-2.0

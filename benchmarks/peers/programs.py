@@ -1,0 +1,154 @@
+"""The programs of benchmarks/peers: names, sizes, random weights and inputs. What they compute stands in for_jax.py and
+for_torch.py, once for each. A program has weights, a tree of dictionaries and lists of numpy arrays, and inputs, a list of arrays.
+
+    bert_base_128 = the function `encoder` of both files on 12 layers of 768 features and 128 tokens
+
+`small` sizes take milliseconds; the tests run these.
+"""
+import dataclasses
+
+import ml_dtypes
+import numpy
+
+
+@dataclasses.dataclass(frozen=True)
+class Program:
+    function: str  # in for_jax.py and for_torch.py
+    sizes: dict
+    small: dict
+    make: object  # makes (weights, inputs) of sizes and a random generator
+    dtype: type = numpy.float32
+    tolerance: float = 2e-3  # of results against XLA's, relative to the largest of them
+    donated: tuple = ()  # inputs that are overwritten
+
+
+def array(rng, *shape):
+    """Random values whose products with unit-size vectors stay of unit size."""
+    depth = numpy.prod(shape[:-1]) if len(shape) > 1 else 50
+    return (rng.standard_normal(shape) / numpy.sqrt(depth)).astype(numpy.float32)
+
+
+def dense(rng, rows, columns):
+    return {"w": array(rng, rows, columns), "b": array(rng, columns)}
+
+
+def norm(rng, features):
+    return {"g": 1 + array(rng, features), "b": array(rng, features)}
+
+
+def block(rng, d, hidden):
+    return {"norm1": norm(rng, d), "qkv": dense(rng, d, 3 * d), "out": dense(rng, d, d), "norm2": norm(rng, d),
+            "up": dense(rng, d, hidden), "down": dense(rng, hidden, d)}
+
+
+def transformer(rng, s):
+    weights = {"layers": [block(rng, s["d"], 4 * s["d"]) for _ in range(s["layers"])], "norm": norm(rng, s["d"])}
+    return weights, [rng.standard_normal((s["batch"], s["tokens"], s["d"])).astype(numpy.float32)]
+
+
+def vision(rng, s):
+    weights, _ = transformer(rng, {**s, "tokens": 1})
+    patches = s["side"] ** 2
+    weights |= {"patches": dense(rng, s["patch"] ** 2 * 3, s["d"]), "places": array(rng, patches, s["d"]),
+                "head": dense(rng, s["d"], s["classes"])}
+    pixels = s["side"] * s["patch"]
+    return weights, [rng.standard_normal((s["batch"], pixels, pixels, 3)).astype(numpy.float32)]
+
+
+def causal(rng, s):
+    weights, inputs = transformer(rng, s)
+    weights["words"] = array(rng, s["d"], s["words"])
+    return weights, inputs
+
+
+def decode(rng, s):
+    weights, inputs = causal(rng, {**s, "tokens": 1})
+    caches = rng.standard_normal((s["layers"], 2, s["batch"], s["cache"], s["d"])).astype(numpy.float32)
+    return weights, [*inputs, caches, numpy.int32(s["cache"] - 5)]
+
+
+def llama(rng, s):
+    d, hidden, group = s["d"], s["hidden"], s["d"] // s["heads"] * s["key_heads"]
+    layer = lambda: {"norm1": 1 + array(rng, d), "q": array(rng, d, d), "k": array(rng, d, group), "v": array(rng, d, group),
+                     "out": array(rng, d, d), "norm2": 1 + array(rng, d), "gate": array(rng, d, hidden),
+                     "up": array(rng, d, hidden), "down": array(rng, hidden, d)}
+    return {"layers": [layer() for _ in range(s["layers"])]}, [
+        rng.standard_normal((s["batch"], s["tokens"], d)).astype(numpy.float32)]
+
+
+def lstm(rng, s):
+    d = s["d"]
+    weights = {"x": dense(rng, d, 4 * d), "h": array(rng, d, 4 * d)}
+    return weights, [rng.standard_normal((s["steps"], s["batch"], d)).astype(numpy.float32)]
+
+
+def recommender(rng, s):
+    d, tables = s["d"], s["tables"]
+    pairs = (tables + 1) * tables // 2
+    weights = {"tables": array(rng, tables, s["rows"], d) * numpy.float32(s["rows"]),
+               "bottom": [dense(rng, 13, 512), dense(rng, 512, 256), dense(rng, 256, d)],
+               "top": [dense(rng, d + pairs, 512), dense(rng, 512, 256), dense(rng, 256, 1)]}
+    return weights, [rng.standard_normal((s["batch"], 13)).astype(numpy.float32),
+                     rng.integers(0, s["rows"], (s["batch"], tables)).astype(numpy.int32)]
+
+
+def convolution(rng, size, inputs, outputs):
+    """Batch norm is folded into the weights and a bias."""
+    return {"w": array(rng, size, size, inputs, outputs), "b": array(rng, outputs)}
+
+
+def residual(rng, s):
+    stages, features = [], s["width"]
+    for stage, count in enumerate(s["blocks"]):
+        middle = s["width"] << stage
+        blocks = []
+        for k in range(count):
+            blocks.append({"a": convolution(rng, 1, features, middle), "b": convolution(rng, 3, middle, middle),
+                           "c": convolution(rng, 1, middle, 4 * middle)})
+            if k == 0:
+                blocks[0]["skip"] = convolution(rng, 1, features, 4 * middle)
+            features = 4 * middle
+        stages.append(blocks)
+    weights = {"stem": convolution(rng, 7, 3, s["width"]), "stages": stages, "head": dense(rng, features, 1000)}
+    return weights, [rng.standard_normal((s["batch"], s["pixels"], s["pixels"], 3)).astype(numpy.float32)]
+
+
+BERT = {"batch": 1, "tokens": 128, "d": 768, "layers": 12}
+LITTLE = {"batch": 1, "tokens": 12, "d": 128, "layers": 2, "words": 100, "cache": 20}
+LLAMA = {"batch": 1, "tokens": 256, "d": 2048, "hidden": 5632, "heads": 32, "key_heads": 4, "layers": 2}
+LITTLE_LLAMA = {"batch": 1, "tokens": 12, "d": 128, "hidden": 96, "heads": 2, "key_heads": 1, "layers": 2}
+GPT2 = {"batch": 1, "tokens": 512, "d": 768, "layers": 12, "words": 50257, "cache": 1024}
+RESNET = {"batch": 1, "pixels": 224, "width": 64, "blocks": [3, 4, 6, 3]}
+BF16 = {"dtype": ml_dtypes.bfloat16, "tolerance": 0.06}
+
+PROGRAMS = {
+    "resnet50_1": Program("resnet", RESNET, {"batch": 1, "pixels": 32, "width": 16, "blocks": [1, 1]}, residual),
+    "bert_base_128": Program("encoder", BERT, LITTLE, transformer),
+    "bert_base_512": Program("encoder", {**BERT, "tokens": 512}, LITTLE, transformer),
+    "bert_base_128_bf16": Program("encoder", BERT, LITTLE, transformer, **BF16),
+    "vit_b": Program("vision", {"batch": 1, "side": 14, "patch": 16, "d": 768, "layers": 12, "classes": 1000},
+                     {"batch": 1, "side": 3, "patch": 4, "d": 128, "layers": 2, "classes": 10}, vision),
+    "gpt2_prefill_512": Program("prefill", GPT2, LITTLE, causal),
+    "gpt2_decode_1024": Program("decode", GPT2, LITTLE, decode, donated=(1,)),
+    "llama_prefill_256": Program("llama", LLAMA, LITTLE_LLAMA, llama),
+    "llama_prefill_256_bf16": Program("llama", LLAMA, LITTLE_LLAMA, llama, **BF16),
+    "lstm": Program("lstm", {"d": 512, "steps": 64, "batch": 16}, {"d": 32, "steps": 5, "batch": 3}, lstm),
+    "dlrm": Program("recommender", {"d": 64, "tables": 26, "rows": 20000, "batch": 256},
+                    {"d": 8, "tables": 4, "rows": 50, "batch": 5}, recommender),
+}
+
+
+def made(name, small):
+    """(weights, inputs) of a program, floats in its type."""
+    program = PROGRAMS[name]
+    weights, inputs = program.make(numpy.random.default_rng(7), program.small if small else program.sizes)
+
+    def cast(tree):
+        if isinstance(tree, dict):
+            return {key: cast(value) for key, value in tree.items()}
+        if isinstance(tree, list):
+            return [cast(value) for value in tree]
+        return tree.astype(program.dtype) if tree.dtype == numpy.float32 else tree
+
+    return cast(weights), cast(inputs)
+# SPDX-License-Identifier: Apache-2.0

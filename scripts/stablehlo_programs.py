@@ -7,6 +7,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.ad_checkpoint import checkpoint_name
+from jax.experimental import sparse as jsparse
+from jax.sharding import PartitionSpec as P
 
 F = np.random.default_rng(1).normal(size=(3, 4)).astype(np.float32)
 POSITIVE = np.abs(F) + 0.1
@@ -159,3 +162,58 @@ add("interp", lambda v: jnp.interp(v, jnp.array([-1., 0., 1.]), jnp.array([3., 2
 add("select_and_gather", jax.jacfwd(lambda v: lax.reduce_window(v, -np.inf, lax.max, (2, 1), (1, 1), "VALID")), F)
 add("vmap", jax.vmap(lambda v: jnp.outer(v, v)), F)
 add("hessian", jax.hessian(lambda v: jnp.sum(jnp.tanh(v) ** 2)), F[0].copy())
+
+
+@jax.custom_vjp
+def _custom_vjp(v):
+    return jnp.sin(v)
+
+
+_custom_vjp.defvjp(lambda v: (jnp.sin(v), v), lambda v, g: (g * jnp.cos(v) * 2,))
+
+
+@jax.custom_jvp
+def _custom_jvp(v):
+    return jnp.exp(v)
+
+
+_custom_jvp.defjvp(lambda p, t: (jnp.exp(p[0]), t[0] * 3))
+
+
+def on_one_device(function):
+    return jax.shard_map(function, mesh=jax.make_mesh((1,), ("x",)), in_specs=P(), out_specs=P(), check_vma=False)
+
+# Primitives that the programs above leave out.
+add("eig", lambda a: jnp.abs(jnp.linalg.eig(a)[0]).sum(), SQUARE)
+add("schur", lambda a: jnp.abs(jax.scipy.linalg.schur(a)[0]).sum(), SQUARE)
+add("hessenberg", lambda a: jnp.abs(lax.linalg.hessenberg(a)[0]), SQUARE)
+add("householder_product", lambda a: lax.linalg.householder_product(*lax.linalg.geqrf(a)) if hasattr(lax.linalg, "geqrf") else jnp.linalg.qr(a)[0], SQUARE)
+add("lu_pivots", lambda a: lax.linalg.lu_pivots_to_permutation(lax.linalg.lu(a)[1], 3), SQUARE)
+add("tridiagonal", lambda a: jnp.abs(lax.linalg.tridiagonal(a)[1]), SQUARE)
+add("tridiagonal_solve", lax.linalg.tridiagonal_solve, np.array([0, 1, 2], np.float32), np.array([4, 5, 6], np.float32), np.array([1, 2, 0], np.float32), F)
+add("symmetric_product", lax.linalg.symmetric_product, F, SQUARE)
+add("igammac", lax.igammac, POSITIVE, POSITIVE[::-1])
+add("igamma_grad", lax.igamma_grad_a, POSITIVE, POSITIVE[::-1])
+add("random_algorithms", lambda s: [jax.random.bits(jax.random.fold_in(jax.random.key(s, impl=i), 3), (3,)) for i in ("threefry2x32", "rbg", "unsafe_rbg")], np.int32(5))
+add("random_keys", lambda s: jax.random.key_data(jax.random.clone(jax.random.wrap_key_data(jnp.stack([s, s + 1])))), np.uint32(5))
+add("scatter_sub", lambda v: v.at[jnp.array([0, 2])].subtract(1.5), F)
+add("scatter_all", lambda v: (v.at[0].multiply(2), v.at[1].max(0), v.at[1].min(0), v.at[0, 1].divide(3), v.at[2].power(2)), POSITIVE)
+add("pool_gradient", jax.grad(lambda v: lax.reduce_window(v, -np.inf, lax.max, (2, 2), (2, 2), "VALID").sum()), F)
+add("reduce_window", lambda v: lax.reduce_window(v, np.float32(1), lambda a, b: a * b + a, (2, 1), (1, 1), "SAME"), F)
+add("reduce_window_min", lambda v: lax.reduce_window(v, np.inf, lax.min, (1, 3), (1, 2), "VALID"), F)
+add("ragged_dot", lambda a, b, n: lax.ragged_dot(a, b, n), np.ones((5, 4), np.float32), WIDE.transpose(0, 2, 1).copy(), np.array([2, 3], np.int32))
+add("scaled_matmul", lambda v: jax.nn.scaled_matmul(v.astype(jnp.bfloat16), v.astype(jnp.bfloat16), jnp.ones((2, 3, 1), jnp.bfloat16), jnp.ones((2, 3, 1), jnp.bfloat16)), WIDE)
+add("tile", lambda v: jnp.tile(v, (2, 1, 3)), F)
+add("unstack", jnp.unstack, F)
+add("sparse", lambda v: (lambda m: (m.todense(), m @ v.T, m.T.todense(), m.sum_duplicates(nse=12).data))(jsparse.BCOO.fromdense(v, nse=12)), F)
+add("sparse_rows", lambda v: (lambda m: (m.todense(), m @ v.T))(jsparse.BCSR.fromdense(v, nse=12)), F)
+add("custom_derivatives", jax.value_and_grad(lambda v: _custom_vjp(v).sum() + _custom_jvp(v).sum()), F)
+add("composite", lambda v: lax.composite(lambda x, *, k: jnp.sin(x) * k, name="my.scaled_sine", version=2)(v, k=2.0), F)
+add("names", jax.grad(lambda v: jax.checkpoint(lambda a: jnp.sin(checkpoint_name(jnp.sin(a), "s")), policy=jax.checkpoint_policies.save_only_these_names("s"))(v).sum()), F)
+add("linear_call", lambda v: jax.linear_transpose(lambda a: a * 3, v)(v), F)
+add("device_put", lambda v: jax.device_put(v) + 1, F)
+add("platform", lambda v: lax.platform_dependent(v, cpu=lambda a: a * 2, default=lambda a: a * 3), F)
+add("mulhi", lax.mulhi, U, U[::-1] + np.uint32(2**31)) if hasattr(lax, "mulhi") else None
+add("copies", lambda v: (jnp.array(v, copy=True), jnp.empty_like(v).shape[0]), F)
+add("collectives", lambda v: on_one_device(lambda a: (lax.psum(a, "x"), lax.pmax(a, "x"), lax.pmin(a, "x"), lax.pmean(a, "x"), lax.axis_index("x")))(v), F)
+add("exchanges", lambda v: on_one_device(lambda a: (lax.all_gather(a, "x"), lax.all_to_all(a, "x", 0, 1), lax.ppermute(a, "x", [(0, 0)]), lax.psum_scatter(a, "x")))(v), F[None])

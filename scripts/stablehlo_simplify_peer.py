@@ -29,7 +29,7 @@ FLOATS = {"f32": "[0.5, 2.0, -3.0]", "f64": "[0.5, 2.0, -3.0]", "bf16": "[0.5, 2
 INTEGERS = {"i32": "[5, -2, 3]", "i8": "[5, -2, 3]", "i64": "[5, -2, 3]", "ui32": "[5, 2, 3]", "ui8": "[5, 2, 3]"}
 OTHERS = {"i1": "[true, false, true]", "complex<f32>": "[(1., 2.), (3., 4.), (0., -1.)]"}
 SECOND = {"f": "[1.5, -2.0, 4.0]", "i": "[2, 3, -1]", "u": "[2, 3, 1]", "1": "[true, true, false]", "c": "[(2., 0.), (1., 1.), (0., 3.)]"}
-NUMBERS = {"f": ("0.0", "1.0"), "i": ("0", "1"), "u": ("0", "1"), "1": ("false", "true"), "c": ("(0., 0.)", "(1., 0.)")}
+NUMBERS = {"f": ("0.0", "1.0"), "i": ("0", "1", "-1"), "u": ("0", "1", "0xFF"), "1": ("false", "true"), "c": ("(0., 0.)", "(1., 0.)")}
 UNARY = {
     "f": "abs cbrt ceil cosine exponential exponential_minus_one floor log log_plus_one logistic negate round_nearest_afz "
          "round_nearest_even rsqrt sign sine sqrt tan tanh",

@@ -58,6 +58,15 @@ bool IsSplatOf(const Instruction& i, double value) {
   return splat != nullptr && splat->GetComplex(0) == std::complex<double>(value);
 }
 
+// Of integers or predicates with all bits set.
+bool IsSplatOfOnes(const Instruction& i) {
+  const Literal* splat = SplatOf(i);
+  if (splat == nullptr) return false;
+  const int bits = IsPred(splat->type()) ? 1 : BitWidth(splat->type());
+  const bool narrow = bits < 64 && !IsSigned(splat->type());
+  return splat->GetInt(0) == (narrow ? (int64_t{1} << bits) - 1 : -1);
+}
+
 // The layout of a transposed operand stays with what is computed element by element, as XLA infers
 // shapes: that of the first operand.
 void TakeLayout(Instruction& made) {
@@ -79,7 +88,7 @@ Instruction* SimplifyIntegers(BodyConverter& body, Instruction* made, Instructio
   if (!IsInteger(type) && !IsPred(type)) return made;
   const Opcode opcode = made->opcode();
   const bool zero = IsSplatOf(*rhs, 0);
-  const bool ones = IsPred(type) ? IsSplatOf(*rhs, 1) : IsSigned(type) && IsSplatOf(*rhs, -1);
+  const bool ones = IsSplatOfOnes(*rhs);
   if (((opcode == Opcode::kMultiply || opcode == Opcode::kAnd) && zero) ||
       (opcode == Opcode::kOr && ones))
     return rhs;

@@ -80,6 +80,14 @@ TEST(StructureTest, BrokenModulesAreRefused) {
        "async-update-c1"},
       {"done of no chain", [](Fixture& f) { f.entry->Add(Opcode::kAsyncDone, kF32, {f.p}); },
        "async-done-c1"},
+      {"done of a chain that no start began",
+       [](Fixture& f) {
+         const Shape context = Shape::ArrayWithLayout(ElementType::kU32, {}, {});
+         Instruction* chain =
+             f.entry->AddParameter(1, Shape::Tuple({Shape::Tuple({kF32}), kF32, context}), "chain");
+         f.entry->Add(Opcode::kAsyncDone, kF32, {chain});
+       },
+       "async-c2"},
       {"map of no dimensions",
        [](Fixture& f) { f.entry->Add(Opcode::kMap, kF32, {f.p})->set_called({f.other}); },
        "map-c3"},
@@ -94,6 +102,12 @@ TEST(StructureTest, BrokenModulesAreRefused) {
          const Shape broken = Shape::ArrayWithLayout(ElementType::kF32, {4}, {1});
          f.entry->AddParameter(1, Shape::Tuple({kF32}));
          f.module.header().entry_layout = EntryLayout{{kF32, Shape::Tuple({broken})}, kF32};
+       },
+       "entry-c2"},
+      {"entry layout of the result",
+       [](Fixture& f) {
+         const Shape broken = Shape::ArrayWithLayout(ElementType::kF32, {4}, {1});
+         f.module.header().entry_layout = EntryLayout{{kF32}, broken};
        },
        "entry-c2"},
       {"wrong shape", [](Fixture& f) { f.abs->set_shape(Shape::Array(ElementType::kF32, {5})); },

@@ -1,10 +1,14 @@
 // Collectives in two halves, and in one order.
 //   all-gather(x)      <->  all-gather-done(all-gather-start(x))
 //   reduce-scatter(x)  ->   async-done(async-start(x), calls={reduce-scatter})
+#include "passes/collectives/async_collectives.h"
+
 #include <algorithm>
 #include <limits>
 
-#include "passes/framework/pass.h"
+#include "absl/algorithm/container.h"
+#include "ir/op_facts.h"
+
 #include "passes/framework/pass_arguments.h"
 #include "passes/rewrite/async_body.h"
 #include "passes/rewrite/dead_code.h"
@@ -28,9 +32,35 @@ Instruction* Pair(Instruction* i, Rewriter& r, Opcode start, Opcode done, const 
   return r.Add(done, i->shape(), {first});
 }
 
-Made MakeAsync(Instruction* i, Rewriter& r) {
+// Which collectives a pass takes.
+struct Chosen {
+  std::vector<std::string> opcodes;  // all where none is named
+  int64_t bytes = 0;                 // of the operands, at least
+  bool generic = false;              // async-start and async-done for all
+
+  static std::vector<std::string> Names(PassArguments& arguments) {
+    return arguments.List("opcodes",
+                          {"all-gather", "all-reduce", "all-to-all", "collective-broadcast",
+                           "collective-permute", "reduce-scatter", "none"},
+                          "the collectives; all where none is named");
+  }
+  bool Takes(Opcode opcode) const {
+    return opcodes.empty() || absl::c_linear_search(opcodes, Text(opcode));
+  }
+  bool Takes(const Instruction& i) const {
+    int64_t size = 0;
+    for (const Instruction* x : i.operands()) size += x->shape().ByteSize();
+    return Takes(i.opcode()) && size >= bytes;
+  }
+};
+
+Made MakeAsync(Instruction* i, Rewriter& r, const Chosen& chosen) {
+  if (!HasTrait(i->opcode(), kCollective) || !chosen.Takes(*i)) return nullptr;
   Instruction* x = i->operand_count() > 0 ? i->operand(0) : nullptr;
   const bool single = i->operand_count() == 1 && i->shape().IsArray();
+  if (chosen.generic && single && WholeOf(i->opcode()) == std::nullopt &&
+      !HasTrait(i->opcode(), kAsyncStart))
+    return WrapAsync(i, r);
   switch (i->opcode()) {
     case Opcode::kAllReduce:
       return Pair<AllReduceAttrs>(i, r, Opcode::kAllReduceStart, Opcode::kAllReduceDone,
@@ -103,18 +133,22 @@ void PassOn(Computation& c, Instruction* old, Instruction* made) {
   c.Remove(old);
 }
 
-absl::StatusOr<bool> MakeAllSync(Computation& c, RewriteControl& control, absl::string_view name) {
+}  // namespace
+
+absl::StatusOr<bool> MakeAllSync(Computation& c, RewriteControl& control, absl::string_view name,
+                                 const OnMadeSync& on_made, const TakesOpcode& takes) {
   bool changed = false;
   Rewriter r(c);
   for (Instruction* i : c.PostOrder()) {
     r.set_subject(i);
     ASSIGN_OR_RETURN(Instruction * made, MakeSync(i, r));
     if (made == nullptr) continue;
-    if (!control.Permit(name, *i, *made)) {
+    if ((takes && !takes(made->opcode())) || !control.Permit(name, *i, *made)) {
       c.Remove(made);
       continue;
     }
     Instruction* start = i->operand(0);
+    if (on_made) on_made(*start, *made);
     PassOn(c, i, made);
     PassOn(c, start, made);
     changed = true;
@@ -123,12 +157,24 @@ absl::StatusOr<bool> MakeAllSync(Computation& c, RewriteControl& control, absl::
   return changed;
 }
 
+namespace {
+
 absl::StatusOr<bool> ConvertToSync(Computation& c, RewriteControl& control) {
   return MakeAllSync(c, control, "convert-async-collectives-to-sync");
 }
-absl::StatusOr<bool> ReplaceAsync(Computation& c, RewriteControl& control) {
-  return MakeAllSync(c, control, "async-collective-replacer");
-}
+
+class ReplaceAsync final : public ComputationPass {
+ public:
+  explicit ReplaceAsync(Chosen chosen) : chosen_(std::move(chosen)) {}
+  absl::string_view name() const override { return "async-collective-replacer"; }
+  absl::StatusOr<bool> RunOnComputation(Computation& c) override {
+    return MakeAllSync(c, control(), name(), nullptr,
+                       [this](Opcode opcode) { return chosen_.Takes(opcode); });
+  }
+
+ private:
+  Chosen chosen_;
+};
 
 // Calls that stand for what no opcode says yet: a collective between a start and a done.
 Made RewriteCalls(Instruction* i, Rewriter& r) {
@@ -301,9 +347,14 @@ Made MoveAllReduces(Instruction* i, Rewriter& r) {
 // async-collective-creator: all-reduce, all-gather and collective-permute become their start and
 // done forms, all-to-all, reduce-scatter and collective-broadcast async-start and async-done around
 // a computation of their own. Those with several operands stay where their start form would be a
-// nested tuple. Exact.
-std::unique_ptr<Pass> CreateAsyncCollectiveCreator() {
-  return MakeExpander("async-collective-creator", MakeAsync);
+// nested tuple. Options: `opcodes`, `bytes`, `generic`. Exact.
+std::unique_ptr<Pass> CreateAsyncCollectiveCreator(PassArguments& arguments) {
+  Chosen chosen;
+  chosen.opcodes = Chosen::Names(arguments);
+  chosen.bytes = arguments.Int("bytes", 0, "collectives of smaller operands stay");
+  chosen.generic = arguments.Flag("generic", "all become async-start and async-done");
+  return MakeExpander("async-collective-creator",
+                      [chosen](Instruction* i, Rewriter& r) { return MakeAsync(i, r, chosen); });
 }
 
 // convert-async-collectives-to-sync: the inverse. Starts that anything but their done reads stay.
@@ -312,9 +363,11 @@ std::unique_ptr<Pass> CreateConvertAsyncCollectivesToSync() {
 }
 
 // async-collective-replacer: the same, by the name of the pass that undoes
-// async-collective-creator.
-std::unique_ptr<Pass> CreateAsyncCollectiveReplacer() {
-  return MakeComputationPass("async-collective-replacer", ReplaceAsync);
+// async-collective-creator. Option `opcodes`; "none" takes none, as XLA's pass by default does.
+std::unique_ptr<Pass> CreateAsyncCollectiveReplacer(PassArguments& arguments) {
+  Chosen chosen;
+  chosen.opcodes = Chosen::Names(arguments);
+  return std::make_unique<ReplaceAsync>(std::move(chosen));
 }
 
 // async-collective-custom-call-rewriter: a collective that only a custom call AsyncCollectiveStart

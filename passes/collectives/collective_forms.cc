@@ -77,10 +77,10 @@ const std::pair<int64_t, int64_t>* ClosingPair(const IntPairs& pairs) {
     if (at == pairs[0].first && k + 1 < pairs.size()) return nullptr;
   }
   if (at != pairs[0].first) return nullptr;
-  const bool goes_down = pairs.size() > 2 &&
-                         std::all_of(pairs.begin() + 1, pairs.end(), [](const auto& pair) {
-                           return pair.second + 1 == pair.first;
-                         });
+  const bool goes_down =
+      pairs.size() > 2 && std::all_of(pairs.begin() + 1, pairs.end(), [](const auto& pair) {
+        return pair.second + 1 == pair.first;
+      });
   return goes_down ? &pairs.front() : &pairs.back();
 }
 
@@ -100,8 +100,8 @@ Made CutRing(Instruction* i, Rewriter& r, int64_t bytes) {
   HloWriter w(r);
   const Opcode id = attrs.channel_id ? Opcode::kPartitionId : Opcode::kReplicaId;
   Instruction* device = r.Add(id, RowMajor(ElementType::kU32, {}), {});
-  Instruction* closes = w.Compare(device, w.Integer(ElementType::kU32, closing->second),
-                                  ComparisonDirection::kEq);
+  Instruction* closes =
+      w.Compare(device, w.Integer(ElementType::kU32, closing->second), ComparisonDirection::kEq);
   Instruction* halves[2];
   for (int k : {0, 1}) {
     halves[k] = r.Clone(i, i->shape(), {i->operand(0)});
@@ -112,9 +112,9 @@ Made CutRing(Instruction* i, Rewriter& r, int64_t bytes) {
   return r.Add(Opcode::kSelect, i->shape(), {closes, halves[0], halves[1]});
 }
 
-Made GatherAndReduce(Instruction* i, Rewriter& r) {
+Made GatherAndReduce(Instruction* i, Rewriter& r, int64_t max_bytes) {
   if (i->opcode() != Opcode::kAllReduce || i->operand_count() != 1 || !i->shape().IsArray() ||
-      i->shape().HasDynamicDims())
+      i->shape().HasDynamicDims() || i->shape().ByteSize() > max_bytes)
     return nullptr;
   const auto opcode = ReducerOpcode(*i->to_apply());
   const int64_t size = GroupSize(*i);
@@ -168,9 +168,13 @@ std::unique_ptr<Pass> CreateCollectivePermuteCycleDecomposer(PassArguments& argu
 }
 
 // all-reduce-decomposer: an all-reduce of one array in groups of equal size becomes an all-gather
-// along a new dimension and a reduce over it, which every device does for itself. Reassociates.
-std::unique_ptr<Pass> CreateAllReduceDecomposer() {
-  return MakeExpander("all-reduce-decomposer", GatherAndReduce);
+// along a new dimension and a reduce over it, which every device does for itself. Option
+// `max-bytes`: larger arrays stay (1 MiB): all devices hold all. Reassociates.
+std::unique_ptr<Pass> CreateAllReduceDecomposer(PassArguments& arguments) {
+  const int64_t bytes = arguments.Int("max-bytes", 1 << 20, "larger arrays stay");
+  return MakeExpander("all-reduce-decomposer", [bytes](Instruction* i, Rewriter& r) {
+    return GatherAndReduce(i, r, bytes);
+  });
 }
 
 }  // namespace hlokit

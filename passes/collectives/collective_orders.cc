@@ -136,9 +136,9 @@ Made PermuteOrPad(Instruction* i, Rewriter& r) {
 // Where the slices that the devices read of what is gathered and padded hold the whole of it: one
 // device of each group, at the same place of the group and of the slice; the others read padding.
 struct OneReader {
-  size_t place = 0;                     // in its group
-  int64_t before = 0;                   // padding in front, in its slice
-  std::vector<int64_t> reads;           // by device, 1 for a reader
+  size_t place = 0;            // in its group
+  int64_t before = 0;          // padding in front, in its slice
+  std::vector<int64_t> reads;  // by device, 1 for a reader
 };
 
 std::optional<OneReader> FindReader(absl::Span<const int64_t> starts, const Instruction& pad,
@@ -220,8 +220,7 @@ Made GatherOrPad(Instruction* i, Rewriter& r) {
             RowMajor(ElementType::kU32, {}), {});
   Instruction* flag =
       w.Reshape(w.DynamicSlice(w.List(ElementType::kS64, reader->reads), {id}, {1}), {});
-  Instruction* reads =
-      w.Compare(flag, w.Integer(ElementType::kS64, 1), ComparisonDirection::kEq);
+  Instruction* reads = w.Compare(flag, w.Integer(ElementType::kS64, 1), ComparisonDirection::kEq);
   return r.Add(Opcode::kSelect, i->shape(),
                {reads, GatherForReader(i, r, *reader, dim), w.Fill(i->shape(), pad->operand(1))});
 }

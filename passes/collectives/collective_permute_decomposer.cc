@@ -95,8 +95,7 @@ Instruction* MakePair(Instruction* i, Rewriter& r) {
       named(r.Add(Opcode::kRecvDone, Shape::Tuple({i->shape(), Shape::Token()}), {recv}, channel),
             "recv-done");
   done->AddControlPredecessor(send);  // who waits first would wait for ever
-  Instruction* sent =
-      named(r.Add(Opcode::kSendDone, Shape::Token(), {send}, channel), "send-done");
+  Instruction* sent = named(r.Add(Opcode::kSendDone, Shape::Token(), {send}, channel), "send-done");
   sent->AddControlPredecessor(done);
   return w.Part(done, 0);
 }

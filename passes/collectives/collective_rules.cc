@@ -44,16 +44,57 @@ bool IsOwnPlace(const Instruction* start, const Instruction& gather, int64_t siz
   return true;
 }
 
-Made SimplifySlicedGather(Instruction* i, Rewriter&) {
-  if (i->opcode() != Opcode::kDynamicSlice) return nullptr;
-  Instruction* gather = i->operand(0);
-  if (gather->opcode() != Opcode::kAllGather || !gather->shape().IsArray() ||
-      !SameShape(gather->operand(0)->shape(), i->shape()) ||
-      i->operand_count() != 1 + i->shape().rank())
+// The dimension of a reshape of an all-gather along which its parts follow each other: the gathered
+// dimension must be the outermost of those that the reshape joins or splits with it.
+std::optional<int64_t> GatheredDimension(const Instruction& reshape, const Instruction& gather) {
+  const Shape& from = gather.shape();
+  const Shape& to = reshape.shape();
+  const int64_t dim = gather.attr<AllGatherAttrs>().dimensions[0];
+  if (from.ElementCount() == 0 || gather.operand(0)->shape().dims[dim] == 0) return std::nullopt;
+  const int64_t parts = from.dims[dim] / gather.operand(0)->shape().dims[dim];
+  for (int64_t a = 0, b = 0; a < from.rank() && b < to.rank();) {
+    const int64_t first = a, outermost = b;
+    GroupEnd(from, to, a, b);
+    if (dim >= a) continue;
+    return first == dim && to.dims[outermost] % parts == 0 ? std::optional<int64_t>(outermost)
+                                                           : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+// The shape of what each device adds to the reshape.
+Shape PartOf(const Instruction& reshape, const Instruction& gather, int64_t dim) {
+  const int64_t own = gather.attr<AllGatherAttrs>().dimensions[0];
+  Shape part = reshape.shape();
+  part.dims[dim] /= gather.shape().dims[own] / gather.operand(0)->shape().dims[own];
+  return part;
+}
+
+Made SimplifySlicedGather(Instruction* i, Rewriter& r) {
+  if (i->opcode() != Opcode::kDynamicSlice || i->operand_count() != 1 + i->shape().rank())
     return nullptr;
-  const int64_t dim = gather->attr<AllGatherAttrs>().dimensions[0];
-  return IsOwnPlace(i->operand(1 + dim), *gather, i->shape().dims[dim]) ? gather->operand(0)
-                                                                        : nullptr;
+  Instruction* gather = i->operand(0);
+  const Instruction* reshape = nullptr;
+  if (gather->opcode() == Opcode::kReshape) {
+    reshape = gather;
+    gather = gather->operand(0);
+  }
+  if (gather->opcode() != Opcode::kAllGather || !gather->shape().IsArray() ||
+      gather->shape().HasDynamicDims())
+    return nullptr;
+  Shape part = gather->operand(0)->shape();
+  int64_t dim = gather->attr<AllGatherAttrs>().dimensions[0];
+  if (reshape != nullptr) {
+    const std::optional<int64_t> after = GatheredDimension(*reshape, *gather);
+    // XLA's leaves those alone that the reshape joins with others.
+    if (!after || reshape->shape().dims[*after] != gather->shape().dims[dim]) return nullptr;
+    dim = *after;
+    part = PartOf(*reshape, *gather, dim);
+  }
+  if (!SameShape(part, i->shape()) ||
+      !IsOwnPlace(i->operand(1 + dim), *gather, i->shape().dims[dim]))
+    return nullptr;
+  return reshape != nullptr ? r.Reshape(gather->operand(0), i->shape()) : gather->operand(0);
 }
 
 // An all-gather along a dimension that the broadcast makes: the operands of all devices are
@@ -140,6 +181,8 @@ Made FoldAllReduce(Instruction* i, Rewriter& r) {
   if (!a || a != b || x.channel_id.has_value() != y.channel_id.has_value() ||
       x.use_global_device_ids != y.use_global_device_ids)
     return nullptr;
+  // Both over all devices: which the module does not say.
+  if (x.replica_groups == ReplicaGroups() && y.replica_groups == ReplicaGroups()) return nullptr;
   if (!NumbersAsWritten(*i)) return nullptr;
   auto groups = JoinedGroups(GroupsOf(*inner), GroupsOf(*i));
   if (groups.empty()) return nullptr;
@@ -155,20 +198,38 @@ struct Readers {
   std::vector<std::vector<int64_t>> same, different;
 };
 
-std::optional<Readers> ReadersOf(absl::Span<const int64_t> by_device, size_t devices) {
-  if (by_device.size() != devices) return std::nullopt;
+// What the devices of one group read; the same number of readers for each value.
+std::optional<Readers> ReadersOf(absl::Span<const int64_t> by_device,
+                                 absl::Span<const int64_t> group) {
   std::map<int64_t, std::vector<int64_t>> holders;
-  for (size_t device = 0; device < devices; ++device) holders[by_device[device]].push_back(device);
+  for (int64_t device : group) {
+    if (device >= static_cast<int64_t>(by_device.size())) return std::nullopt;
+    holders[by_device[device]].push_back(device);
+  }
   Readers readers;
   const size_t each = holders.begin()->second.size();
   readers.different.resize(each);
-  for (auto& [value, group] : holders) {
-    if (group.size() != each) return std::nullopt;
-    for (size_t k = 0; k < each; ++k) readers.different[k].push_back(group[k]);
-    readers.same.push_back(std::move(group));
+  for (auto& [value, same] : holders) {
+    if (same.size() != each) return std::nullopt;
+    for (size_t k = 0; k < each; ++k) readers.different[k].push_back(same[k]);
+    readers.same.push_back(std::move(same));
   }
   if (each == 1 || holders.size() == 1) return std::nullopt;
   return readers;
+}
+
+// Those of all groups, in one list.
+std::optional<Readers> ReadersOf(absl::Span<const int64_t> by_device,
+                                 const std::vector<std::vector<int64_t>>& groups) {
+  Readers all;
+  for (const std::vector<int64_t>& group : groups) {
+    std::optional<Readers> readers = ReadersOf(by_device, group);
+    if (!readers || (!all.same.empty() && readers->same[0].size() != all.same[0].size()))
+      return std::nullopt;
+    all.same.insert(all.same.end(), readers->same.begin(), readers->same.end());
+    all.different.insert(all.different.end(), readers->different.begin(), readers->different.end());
+  }
+  return all;
 }
 
 // A slice that several devices share of a sum over all: the sum over one device of each slice, then
@@ -179,10 +240,10 @@ Made SplitAllReduce(Instruction* i, Rewriter& r) {
   if (!IsPlainAllReduce(sum) || !IsOnlyReadBy(sum, i) || !ReducerOpcode(*sum->to_apply()))
     return nullptr;
   const auto groups = GroupsOf(*sum);
-  if (groups.size() != 1 || !NumbersAsWritten(*sum)) return nullptr;
+  if (groups.empty() || !NumbersAsWritten(*sum)) return nullptr;
   for (int64_t k = 1; k < i->operand_count(); ++k) {
     const auto values = ByDevice(i->operand(k), *sum);
-    const auto readers = values ? ReadersOf(*values, groups[0].size()) : std::nullopt;
+    const auto readers = values ? ReadersOf(*values, groups) : std::nullopt;
     if (!readers) continue;
     Instruction* first = r.Clone(sum, sum->shape(), {sum->operand(0)});
     std::vector<Instruction*> operands(i->operands().begin(), i->operands().end());
@@ -272,25 +333,29 @@ Made CreateReduceScatter(Instruction* i, Rewriter& r) {
   return reshape != nullptr ? r.Reshape(made, i->shape()) : made;
 }
 
-// A reshape that an all-gather or all-reduce reads moves after it.
-Made ReorderTransformation(Instruction* i, Rewriter& r) {
-  const bool gather = i->opcode() == Opcode::kAllGather;
-  if ((!gather && i->opcode() != Opcode::kAllReduce) || !i->shape().IsArray() ||
-      i->operand_count() != 1)
+// A reshape of an all-gather that each part can go through by itself.
+Made ReshapeParts(Instruction* i, Rewriter& r) {
+  Instruction* gather = i->operand(0);
+  if (gather->opcode() != Opcode::kAllGather || gather->operand_count() != 1 ||
+      !gather->shape().IsArray() || !IsOnlyReadBy(gather, i))
     return nullptr;
+  const std::optional<int64_t> dim = GatheredDimension(*i, *gather);
+  if (!dim) return nullptr;
+  const Shape part = PartOf(*i, *gather, *dim);
+  Instruction* made = r.Clone(gather, i->shape(), {r.Reshape(gather->operand(0), part)});
+  made->mutable_attr<AllGatherAttrs>().dimensions = {*dim};
+  return made;
+}
+
+// A reshape that an all-reduce reads moves after it, one of an all-gather before it.
+Made ReorderTransformation(Instruction* i, Rewriter& r) {
+  if (i->shape().HasDynamicDims()) return nullptr;
+  if (i->opcode() == Opcode::kReshape) return ReshapeParts(i, r);
+  if (!IsPlainAllReduce(i) || i->users().size() > 1) return nullptr;
   Instruction* reshape = i->operand(0);
   if (reshape->opcode() != Opcode::kReshape || !IsOnlyReadBy(reshape, i)) return nullptr;
   Instruction* x = reshape->operand(0);
-  if (!gather) return r.Reshape(r.Clone(i, x->shape(), {x}), i->shape());
-  const int64_t dim = i->attr<AllGatherAttrs>().dimensions[0];
-  const DimVector map = DimensionMap(*reshape, 0);
-  const auto at = std::find(map.begin(), map.end(), dim);
-  if (at == map.end()) return nullptr;
-  Shape shape = x->shape();
-  shape.dims[at - map.begin()] = i->shape().dims[dim];
-  Instruction* made = r.Clone(i, shape, {x});
-  made->mutable_attr<AllGatherAttrs>().dimensions = {at - map.begin()};
-  return r.Reshape(made, i->shape());
+  return r.Reshape(r.Clone(i, x->shape(), {x}), i->shape());
 }
 
 bool IsReduction(const Instruction* i) {
@@ -331,9 +396,13 @@ Made ReorderTranspose(Instruction* i, Rewriter& r) {
 
 }  // namespace
 
-// all-gather-simplifier: an all-gather within groups of one device is its operand. Exact.
+// all-gather-simplifier: an all-gather within groups of one device is its operand, and so is the
+// device's own part of one. Exact.
 std::unique_ptr<Pass> CreateAllGatherSimplifier() {
-  return MakeExpander("all-gather-simplifier", SimplifyAllGather);
+  return MakeExpander("all-gather-simplifier", [](Instruction* i, Rewriter& r) {
+    Made whole = SimplifyAllGather(i, r);
+    return !whole.ok() || *whole != nullptr ? whole : SimplifySlicedGather(i, r);
+  });
 }
 
 // all-gather-dynamic-slice-simplifier: a dynamic-slice that takes a device's own part out of what
@@ -366,8 +435,9 @@ std::unique_ptr<Pass> CreateAllReduceContiguous() {
   return MakeExpander("all-reduce-contiguous", MakeContiguous);
 }
 
-// collective-transformation-reorderer: a reshape that only an all-gather or all-reduce reads, and
-// that leaves the gathered dimension as it is, moves after it. Exact.
+// collective-transformation-reorderer: a reshape that only an all-reduce reads, which has one
+// reader, moves after it; the only reader of an all-gather, a reshape that each part can go through
+// by itself, moves before it. Exact.
 std::unique_ptr<Pass> CreateCollectiveTransformationReorderer() {
   return MakeExpander("collective-transformation-reorderer", ReorderTransformation);
 }

@@ -324,8 +324,7 @@ LoopInputKind KindOf(const Instruction* input, const WhileState& loop) {
   if (DependsOnNothing(input)) return LoopInputKind::kConstant;
   const bool is_part =
       input->opcode() == Opcode::kGetTupleElement && input->operand(0) == loop.parameter;
-  return is_part && loop.IsInvariant(input->tuple_index()) ? LoopInputKind::kPart
-                                                           : LoopInputKind::kOther;
+  return is_part && loop.IsInvariant(input->tuple_index()) ? LoopInputKind::kPart : LoopInputKind::kOther;
 }
 
 Instruction* CopyExpression(Rewriter& r, const Instruction* i) {

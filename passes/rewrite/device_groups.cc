@@ -218,9 +218,13 @@ Instruction* PlaceInGroup(HloWriter& w, const Instruction& collective) {
                           ? IdCountOf(collective, CollectiveOpGroupMode::kFlattenedID)
                           : IdCountOf(collective, mode);
   if (ids > kMaxDevices) return nullptr;
+  // One group of all in their order, whatever number of devices the module names.
+  const auto groups = GroupsOf(collective);
+  if (groups.size() == 1 && IsIota(groups[0]) && mode != CollectiveOpGroupMode::kFlattenedID)
+    return IdOf(w, mode, collective.module()->header());
   std::vector<int64_t> places(ids, 0);
   bool same = true;  // the place is the number
-  for (const auto& group : GroupsOf(collective))
+  for (const auto& group : groups)
     for (size_t k = 0; k < group.size(); ++k) {
       if (group[k] < 0 || group[k] >= ids) return nullptr;
       places[group[k]] = k;

@@ -173,6 +173,7 @@ std::optional<Reading> Through(const Value& value) {
   if (!IsPlain(i) || !IsFree(i)) return std::nullopt;
   for (const Instruction* x : i->operands())
     if (!IsPlain(x)) return std::nullopt;
+  if (i->shape().dims.empty() != value.dims.empty()) return std::nullopt;  // one element
   if (i->opcode() == Opcode::kBroadcast) return ThroughBroadcast(value);
   if (i->opcode() == Opcode::kTranspose) return ThroughTranspose(value);
   if (!IsElementwise(i)) return std::nullopt;
@@ -330,6 +331,7 @@ class Body {
 // the inverse of Through.
 std::optional<DimVector> Behind(const Value& value, const Instruction* user, DimVector& numbers) {
   const DimVector& outside = value.i->shape().dims;
+  if (outside.empty() != value.dims.empty()) return std::nullopt;  // one element by other names
   if (user->opcode() == Opcode::kBroadcast) {
     const DimVector& where = user->attr<BroadcastAttrs>().dimensions;
     if (!std::is_sorted(where.begin(), where.end())) return std::nullopt;

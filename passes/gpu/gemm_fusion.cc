@@ -252,12 +252,17 @@ class Side {
   static bool IsScalarConstant(const Value& x) {
     return x.i->IsConstant() && x.i->shape().IsScalar() && x.i->literal() != nullptr;
   }
-  // Taking in what others read too repeats its work: only where the inputs are hardly larger.
+  // Inputs that are hardly larger, or that nobody else reads, and that exist already: what is
+  // computed for the dot alone is better made smaller first.
   static bool IsWorthFusing(const Instruction& i) {
     constexpr int64_t kTolerance = 1024;  // bytes
     int64_t bytes = -i.shape().ByteSize();
     for (const Instruction* x : i.operands()) bytes += x->shape().ByteSize();
-    return bytes <= kTolerance || i.users().size() == 1;
+    return bytes <= kTolerance ||
+           (i.users().size() == 1 &&
+            std::all_of(i.operands().begin(), i.operands().end(), [](const Instruction* x) {
+              return (x->IsParameter() || x->IsConstant()) && x->users().size() == 1;
+            }));
   }
 
   Value root_;
@@ -475,7 +480,8 @@ class GemmFusion {
 
 class GemmRewriter final : public ComputationPass {
  public:
-  GemmRewriter(int64_t capability, bool any) : capability_(capability), any_(any) {}
+  GemmRewriter(int64_t capability, int64_t size, bool any)
+      : capability_(capability), size_(size), any_(any) {}
   absl::string_view name() const override { return "triton-gemm-rewriter"; }
   absl::StatusOr<bool> Run(Module& module) override {
     if (capability_ < 80)
@@ -486,7 +492,7 @@ class GemmRewriter final : public ComputationPass {
   absl::StatusOr<bool> RunOnComputation(Computation& c) override {
     bool changed = false;
     for (Instruction* i : c.PostOrder()) {
-      if (!CanFuse(i)) continue;
+      if (!CanFuse(i) || SizeOf(*i) < size_) continue;
       GemmFusion fusion(i);
       if (!any_ && !fusion.ComputesAnything()) continue;
       if (!control().Permit(name(), *i, *i)) continue;
@@ -501,17 +507,31 @@ class GemmRewriter final : public ComputationPass {
   }
 
  private:
-  int64_t capability_;
+  // As XLA measures a product against xla_gpu_gemm_rewrite_size_threshold.
+  static int64_t SizeOf(const Instruction& dot) {
+    const int64_t inner =
+        dot.operand(0)->shape().dims[dot.attr<DotAttrs>().lhs_contracting_dims[0]];
+    int64_t batch = 1;
+    for (int64_t d : dot.attr<DotAttrs>().lhs_batch_dims) batch *= dot.operand(0)->shape().dims[d];
+    const int64_t lhs = dot.operand(0)->shape().ElementCount() / (inner * batch);
+    const int64_t rhs = dot.operand(1)->shape().ElementCount() / (inner * batch);
+    return inner * (lhs + rhs);
+  }
+
+  int64_t capability_, size_;
   bool any_;
 };
 
 }  // namespace
 
 // triton-gemm-rewriter: see above. Options: `capability`, the GPU's compute capability times ten
-// (80); `any`, dots with nothing around them too. Exact but for sums in other orders.
+// (80); `min-size`: the number of contracted elements times that of the result's rows and columns,
+// under which a dot stays (0; XLA's flag has 100); `any`, dots with nothing around them too (XLA's
+// flag has it). Exact but for sums in other orders.
 std::unique_ptr<Pass> CreateTritonGemmRewriter(PassArguments& arguments) {
   return std::make_unique<GemmRewriter>(
       arguments.Int("capability", 80, "the GPU's compute capability times 10"),
+      arguments.Int("min-size", 0, "smaller dots stay"),
       arguments.Flag("any", "dots with nothing around them too"));
 }
 

@@ -267,81 +267,6 @@ class ScheduleAwareCse final : public ComputationPass {
   int64_t distance_;
 };
 
-// Part k of a loop's state, where each round only adds an all-reduce to it.
-struct Sum {
-  int64_t part;
-  Instruction* read;    // the get-tuple-element of the body
-  Instruction* add;     // what the next state holds
-  Instruction* reduce;  // the all-reduce, an operand of `add`
-};
-
-std::vector<Sum> SumsOf(const Instruction& loop) {
-  std::vector<Sum> sums;
-  const Computation& body = *loop.called(1);
-  const Computation& condition = *loop.called(0);
-  Instruction* root = body.root();
-  if (root->opcode() != Opcode::kTuple || !loop.shape().IsTuple()) return sums;
-  for (int64_t k = 0; k < root->operand_count(); ++k) {
-    Instruction* add = root->operand(k);
-    if (add->opcode() != Opcode::kAdd || add->users().size() != 1) continue;
-    Sum sum{k, nullptr, add, nullptr};
-    for (Instruction* operand : add->operands()) {
-      if (operand->opcode() == Opcode::kGetTupleElement && operand->tuple_index() == k &&
-          operand->operand(0) == body.parameter(0))
-        sum.read = operand;
-      else if (operand->opcode() == Opcode::kAllReduce && operand->users().size() == 1 &&
-               operand->operand_count() == 1 && operand->shape().IsArray() &&
-               ReducerOpcode(*operand->to_apply()) == Opcode::kAdd)
-        sum.reduce = operand;
-    }
-    if (sum.read == nullptr || sum.reduce == nullptr || sum.read->users().size() != 1) continue;
-    // Nothing else may look at that part of the state.
-    bool alone = true;
-    for (const Computation* c : {&body, &condition})
-      for (const Instruction* user : c->parameter(0)->users())
-        alone &= user->opcode() == Opcode::kGetTupleElement &&
-                 (user->tuple_index() != k || user == sum.read);
-    int64_t places = 0;
-    for (const Instruction* operand : root->operands()) places += operand == add;
-    if (alone && places == 1) sums.push_back(sum);
-  }
-  return sums;
-}
-
-// A copy of the body that adds what it would have reduced.
-Computation* LocalBody(const Computation& body, absl::Span<const Sum> sums) {
-  Computation* copy = body.Clone(".local");
-  for (const Sum& sum : sums) {
-    Instruction* add = copy->root()->operand(sum.part);
-    for (Instruction* operand : {add->operand(0), add->operand(1)}) {
-      if (operand->opcode() != Opcode::kAllReduce) continue;
-      operand->ReplaceAllUsesWith(operand->operand(0));
-      copy->Remove(operand);
-    }
-  }
-  return copy;
-}
-
-Made MoveAllReduces(Instruction* i, Rewriter& r) {
-  if (i->opcode() != Opcode::kWhile) return nullptr;
-  const std::vector<Sum> sums = SumsOf(*i);
-  if (sums.empty()) return nullptr;
-  HloWriter w(r);
-  std::vector<Instruction*> start, after;
-  Computation* body = LocalBody(*i->called(1), sums);
-  for (size_t k = 0; k < i->shape().elements.size(); ++k) start.push_back(w.Part(i->operand(0), k));
-  const std::vector<Instruction*> given = start;
-  for (const Sum& sum : sums) start[sum.part] = w.FillInteger(i->shape().elements[sum.part], 0);
-  Instruction* loop = r.Clone(i, i->shape(), {w.Tuple(start)});
-  loop->SetCalled(1, body);
-  for (size_t k = 0; k < start.size(); ++k) after.push_back(w.Part(loop, k));
-  for (const Sum& sum : sums) {
-    Instruction* all = r.Clone(sum.reduce, sum.reduce->shape(), {after[sum.part]});
-    after[sum.part] = w.Binary(Opcode::kAdd, given[sum.part], all);
-  }
-  return w.Tuple(after);
-}
-
 }  // namespace
 
 // async-collective-creator: all-reduce, all-gather and collective-permute become their start and
@@ -392,13 +317,6 @@ std::unique_ptr<Pass> CreateAllGatherCse() {
 std::unique_ptr<Pass> CreateScheduleAwareCollectiveCse(PassArguments& arguments) {
   return std::make_unique<ScheduleAwareCse>(
       arguments.Int("distance", 1000, "at most so many places apart"));
-}
-
-// while-loop-all-reduce-code-motion: where each round of a loop adds an all-reduce to a sum that
-// nothing else in the loop reads, the rounds add up locally and one all-reduce follows the loop.
-// Reassociates floats.
-std::unique_ptr<Pass> CreateWhileLoopAllReduceCodeMotion() {
-  return MakeExpander("while-loop-all-reduce-code-motion", MoveAllReduces);
 }
 
 }  // namespace hlokit

@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "passes/framework/pass.h"
 #include "passes/framework/pass_arguments.h"
+#include "passes/fusions/fusion_decisions.h"
 #include "passes/fusions/fusion_plan_internal.h"
 #include "support/status.h"
 
@@ -111,6 +112,35 @@ bool FuseComputation(Computation& computation, const FusionLimits& limits) {
   return changed || !plan.groups().empty();
 }
 
+// What becomes of the instruction of that name in one computation, of which this is a copy.
+void AddDecisions(Computation& computation, absl::string_view name, const FusionLimits& limits,
+                  std::vector<std::string>& out) {
+  const auto tell_group = [&](const FusionGroup& group, absl::string_view kind) {
+    for (const FusionGroup::Member& member : group.members)
+      if (member.instruction->name() == name && member.instruction != group.root())
+        out.push_back(absl::StrCat("computed in the ", kind, " of %", group.root()->name()));
+    if (group.root()->name() == name)
+      out.push_back(
+          absl::StrCat("the root of a ", kind, " of ", group.members.size(), " instructions"));
+  };
+  for (const bool together : {true, false}) {
+    const std::vector<FusionGroup> rows = FindRowGroups(computation, together, limits);
+    for (const FusionGroup& group : rows) tell_group(group, together ? "rows" : "columns");
+    FuseAll(rows, computation);
+  }
+  const FusionPlan plan(computation, limits);
+  for (const FusionGroup& group : plan.groups()) tell_group(group, "loop");
+  for (const FusionPlan::Apart& apart : plan.apart()) {
+    if (apart.producer->name() == name)
+      out.push_back(absl::StrCat("apart from ",
+                                 apart.root == nullptr ? std::string("what reads it")
+                                                       : absl::StrCat("%", apart.root->name()),
+                                 ": ", apart.why));
+    if (apart.root != nullptr && apart.root->name() == name)
+      out.push_back(absl::StrCat("does not take %", apart.producer->name(), " in: ", apart.why));
+  }
+}
+
 class Fusion final : public ComputationPass {
  public:
   explicit Fusion(const FusionLimits& limits) : limits_(limits) {}
@@ -125,7 +155,7 @@ class Fusion final : public ComputationPass {
 
 }  // namespace
 
-std::unique_ptr<Pass> CreateFusion(PassArguments& arguments) {
+FusionLimits FusionLimitsOf(PassArguments& arguments) {
   FusionLimits limits;
   const auto read = [&](absl::string_view name, int64_t& limit, absl::string_view help) {
     limit = arguments.Int(name, limit, help);
@@ -138,7 +168,24 @@ std::unique_ptr<Pass> CreateFusion(PassArguments& arguments) {
   read("max-column", limits.max_column, "elements of a column in such a fusion, at most");
   read("lanes", limits.lanes.lanes, "elements of a vector, which contiguous rows are multiples of");
   limits.lanes.lanes = std::max<int64_t>(1, limits.lanes.lanes);
-  return std::make_unique<Fusion>(limits);
+  return limits;
+}
+
+std::unique_ptr<Pass> CreateFusion(PassArguments& arguments) {
+  return std::make_unique<Fusion>(FusionLimitsOf(arguments));
+}
+
+std::vector<std::string> FusionDecisions(const Module& module, absl::string_view name,
+                                         const FusionLimits& limits) {
+  std::vector<std::string> decisions;
+  const std::unique_ptr<Module> copy = module.Clone();
+  for (Computation* computation : copy->Computations())
+    for (const Instruction* i : computation->Instructions())
+      if (i->name() == name) {
+        AddDecisions(*computation, name, limits, decisions);
+        break;
+      }
+  return decisions;
 }
 
 }  // namespace hlokit

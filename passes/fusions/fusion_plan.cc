@@ -104,9 +104,16 @@ void FusionPlan::StartGroup(Instruction* root) {
   groups_.push_back(std::move(group));
 }
 
+bool FusionPlan::StaysApart(const Instruction* producer, const Instruction* root,
+                            absl::string_view why) {
+  apart_.push_back({producer, root, why});
+  return false;
+}
+
 bool FusionPlan::TryAbsorb(Instruction* p) {
-  if (p->users().empty() || p->opcode() == Opcode::kDynamicUpdateSlice || !p->shape().IsArray())
-    return false;
+  if (p->users().empty() || !p->shape().IsArray()) return false;
+  if (p->opcode() == Opcode::kDynamicUpdateSlice)
+    return StaysApart(p, nullptr, "an update in place is the root of its loop");
   bool all = true;
   std::vector<int> into;
   for (const Instruction* user : p->users()) {
@@ -116,16 +123,21 @@ bool FusionPlan::TryAbsorb(Instruction* p) {
         into.push_back(place.group);
   }
   const bool free = IsFree(*p);
-  if (into.empty() || (!all && !free)) return false;
-  if (into.size() > 1 && !MayRepeat(p, into.size())) return false;
+  if (into.empty()) return StaysApart(p, nullptr, "nothing that reads it is in a loop");
+  if (!all && !free)
+    return StaysApart(p, nullptr, "something else than loops reads it, so it is in memory anyway");
+  if (into.size() > 1 && !MayRepeat(p, into.size()))
+    return StaysApart(p, nullptr, "to compute it in each loop costs more than to write it once");
   std::vector<Entry> entries;
   size_t taken = 0;
   for (int& g : into) {
     entries.push_back(Enter(p, groups_[g], g));
-    if (Fits(p, groups_[g], entries.back(), g)) {
+    const absl::string_view why = Obstacle(p, groups_[g], entries.back(), g);
+    if (why.empty()) {
       into[taken] = g;
       entries[taken++] = entries.back();
     } else {
+      StaysApart(p, groups_[g].root(), why);
       if (!free) return false;
       all = false;
     }
@@ -175,31 +187,37 @@ FusionPlan::Entry FusionPlan::Enter(const Instruction* p, const FusionGroup& gro
   return entry;
 }
 
-bool FusionPlan::Fits(const Instruction* p, const FusionGroup& group, const Entry& entry,
-                      int g) const {
-  if (group.closed || std::ssize(group.members) >= limits_.max_members) return false;
-  if (p->IsConstant()) return true;
-  if (entry.copies > static_cast<double>(limits_.max_copies) ||
-      group.code + entry.copies > static_cast<double>(limits_.max_code))
-    return false;
+absl::string_view FusionPlan::Obstacle(const Instruction* p, const FusionGroup& group,
+                                       const Entry& entry, int g) const {
+  if (group.closed)
+    return "a reshape, transpose or constant that is a loop's root takes nothing in";
+  if (std::ssize(group.members) >= limits_.max_members)
+    return "the loop has as many instructions as it may (max-members)";
+  if (p->IsConstant()) return "";
+  if (entry.copies > static_cast<double>(limits_.max_copies))
+    return "its code would stand in the loop too often";
+  if (group.code + entry.copies > static_cast<double>(limits_.max_code))
+    return "the loop's code would be too long (max-code)";
   auto inputs = static_cast<int64_t>(group.inputs.size());
   for (Instruction* operand : p->operands())
     inputs += !operand->IsConstant() && !group.inputs.contains(operand);
-  if (inputs > limits_.max_inputs + 1) return false;
+  if (inputs > limits_.max_inputs + 1) return "the loop would read too many arrays (max-inputs)";
   const double repeated = entry.evaluations / static_cast<double>(ResultElements(*p));
-  if (repeated > 1.01 && !IsTrivial(*p)) return false;
-  if (group.divides && !IsLinearStep(p)) return false;
-  if (!FitsReshape(p, group) || !FitsReduction(p, group, entry, g) || !FitsUpdate(p, group))
-    return false;
-  switch (p->opcode()) {
-    case Opcode::kConcatenate:
-    case Opcode::kPad:
-      return ResultElements(*p) <= kSmall && entry.copies <= 1;
-    case Opcode::kTranspose:
-      return !IsStridedTranspose(*p);
-    default:
-      return true;
+  if (repeated > 1.01 && !IsTrivial(*p))
+    return "the loop reads its elements several times and would compute each as often";
+  if ((group.divides && !IsLinearStep(p)) || !FitsReshape(p, group))
+    return "a reshape between them would need a division for each element";
+  if (!FitsReduction(p, group, entry, g))
+    return "after a reduction a loop does only pointwise work on its results";
+  if (!FitsUpdate(p, group)) return "it reads an array that is updated in place";
+  if (p->opcode() == Opcode::kConcatenate || p->opcode() == Opcode::kPad) {
+    const bool small = ResultElements(*p) <= kSmall && entry.copies <= 1;
+    return small ? ""
+                 : "a large concatenate or pad is copied in blocks, without tests for each element";
   }
+  if (p->opcode() == Opcode::kTranspose && IsStridedTranspose(*p))
+    return "a library call transposes it faster, in blocks";
+  return "";
 }
 
 bool FusionPlan::FitsReshape(const Instruction* p, const FusionGroup& group) const {

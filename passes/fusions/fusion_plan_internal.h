@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/string_view.h"
 #include "analysis/fusion_limits.h"
 #include "ir/computation.h"
 #include "support/dense_map.h"
@@ -44,6 +45,13 @@ class FusionPlan {
   // Groups of more than one member, users before producers.
   const std::vector<FusionGroup>& groups() const { return groups_; }
 
+  // A producer that stays apart from a loop that reads it, and why.
+  struct Apart {
+    const Instruction *producer, *root;  // of the loop; null: all loops that read it
+    absl::string_view why;
+  };
+  const std::vector<Apart>& apart() const { return apart_; }
+
  private:
   struct Place {
     int group, member;
@@ -58,7 +66,10 @@ class FusionPlan {
   bool TryAbsorb(Instruction* producer);
   bool MayRepeat(const Instruction* producer, size_t groups) const;
   Entry Enter(const Instruction* producer, const FusionGroup& group, int g) const;
-  bool Fits(const Instruction* producer, const FusionGroup& group, const Entry& entry, int g) const;
+  // Why the group cannot compute the producer; empty if it can.
+  absl::string_view Obstacle(const Instruction* producer, const FusionGroup& group,
+                             const Entry& entry, int g) const;
+  bool StaysApart(const Instruction* producer, const Instruction* root, absl::string_view why);
   bool FitsReshape(const Instruction* producer, const FusionGroup& group) const;
   bool FitsReduction(const Instruction* producer, const FusionGroup& group, const Entry& entry,
                      int g) const;
@@ -71,6 +82,7 @@ class FusionPlan {
   std::vector<FusionGroup> groups_;
   DenseMap<std::vector<Place>> places_;
   DenseMap<int> repeats_;  // length of the chain of repeated instructions below
+  std::vector<Apart> apart_;
   absl::flat_hash_set<const Instruction*> updated_;  // arrays that something writes over
 };
 

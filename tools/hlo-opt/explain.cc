@@ -2,9 +2,16 @@
 #include "tools/hlo-opt/explain.h"
 
 #include "absl/strings/str_cat.h"
+#include "passes/framework/pass_list.h"
+#include "passes/fusions/fusion_decisions.h"
 #include "printer/printer.h"
 
 namespace hlokit {
+namespace {
+
+constexpr absl::string_view kFusion = "fusion";
+
+}  // namespace
 
 std::map<std::string, std::string> Explanation::Find(const Module& module) const {
   std::map<std::string, std::string> found;
@@ -20,6 +27,15 @@ void Explanation::Before(absl::string_view pass, const Module& module) {
     for (const auto& [computation, text] : before_)
       absl::StrAppend(&events_, "before ", pass, ": in ", computation, ": ", text, "\n");
   seen_ |= !before_.empty();
+  if (pass == kFusion && !before_.empty()) NoteFusions(module);
+}
+
+void Explanation::NoteFusions(const Module& module) {
+  absl::StatusOr<std::vector<PassStep>> steps = ParsePassList(PassWithOptions(passes_, kFusion));
+  if (!steps.ok() || steps->empty()) return;
+  const FusionLimits limits = FusionLimitsOf(steps->front().arguments);
+  for (const std::string& decision : FusionDecisions(module, name_, limits))
+    absl::StrAppend(&events_, kFusion, ": ", decision, "\n");
 }
 
 void Explanation::Rewrite(absl::string_view pass, absl::string_view rule,

@@ -11,11 +11,13 @@
 namespace hlokit {
 
 // Notes, pass by pass, what happened to the instructions of one name: made, changed (its text
-// differs), replaced by a rule, removed. Cost: a walk over the module's names before and after each
-// pass.
+// differs), replaced by a rule, removed, fused with others or kept apart from them, and why. Cost:
+// a walk over the module's names before and after each pass, and fusion a second time.
 class Explanation {
  public:
-  explicit Explanation(std::string name) : name_(std::move(name)) {}
+  // `passes`: the list that runs.
+  Explanation(std::string name, std::string passes)
+      : name_(std::move(name)), passes_(std::move(passes)) {}
 
   void Before(absl::string_view pass, const Module& module);
   void After(const PassRun& run, const Module& module);
@@ -28,8 +30,9 @@ class Explanation {
  private:
   // Text of each instruction of that name, by its computation's name.
   std::map<std::string, std::string> Find(const Module& module) const;
+  void NoteFusions(const Module& module);
 
-  std::string name_;
+  const std::string name_, passes_;
   std::map<std::string, std::string> before_;
   bool seen_ = false;
   std::string events_;

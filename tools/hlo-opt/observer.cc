@@ -32,7 +32,7 @@ std::string Heading(absl::string_view text) {
 }  // namespace
 
 Observer::Observer(const OptOptions& options, const std::string& spec, ValueCheck* values)
-    : options_(options), spec_(spec), values_(values), explanation_(options.explain) {
+    : options_(options), spec_(spec), values_(values), explanation_(options.explain, spec) {
   if (!options.dump_to.empty()) dump_.emplace(options.dump_to);
 }
 

@@ -435,6 +435,14 @@ def stored(array):
     return array.view(np.uint16) if array.dtype.name == "bfloat16" else array
 
 
+def whole_text(compiled):
+    """With all constants, which tables of a device's place are"""
+    from jaxlib import _hlo
+    options = _hlo.HloPrintOptions()
+    options.print_large_constants = True
+    return compiled.runtime_executable().hlo_modules()[0].to_string(options)
+
+
 TYPES = {"float32": "f32", "bfloat16": "bf16", "int32": "s32", "uint32": "u32", "bool": "pred", "int64": "s64", "float64": "f64"}
 
 
@@ -448,7 +456,7 @@ def write(out, name, program):
         compiled = lowered.compile()
         results = compiled(*arguments)
     (out / f"{name}.hlo").write_text(lowered.as_text(dialect="hlo"))
-    (out / f"{name}.opt.hlo").write_text(compiled.as_text())
+    (out / f"{name}.opt.hlo").write_text(whole_text(compiled))
     arrays, names, types = {}, [], []
     for prefix, leaves in (("in", jax.tree.leaves(arguments)), ("out", jax.tree.leaves(results))):
         for i, leaf in enumerate(leaves):

@@ -133,6 +133,11 @@ absl::StatusOr<Tiling> TilingOf(const Sharding& sharding, const Shape& shape, in
   if (sharding.kind == Sharding::Kind::kText) return NamedTiling(sharding, shape, devices);
   if (sharding.kind == Sharding::Kind::kTuple)
     return Unimplemented("cutting an array by sharding ", sharding.text);
+  // Devices hold terms of a sum, and nothing says which.
+  const auto& kinds = sharding.last_tile_dims;
+  if (sharding.kind == Sharding::Kind::kUnreduced ||
+      std::find(kinds.begin(), kinds.end(), "unreduced") != kinds.end())
+    return Unimplemented("cutting an array that is unreduced");
   if (sharding.kind != Sharding::Kind::kTiled) return WholeOn(shape, devices);
   if (static_cast<int64_t>(sharding.tile_dims.size()) < shape.rank())
     return InvalidArgument("a sharding of ", sharding.tile_dims.size(), " dimensions for ",
@@ -315,14 +320,35 @@ bool SaysHowToCut(const Instruction& instruction) {
          std::any_of(instruction.users().begin(), instruction.users().end(), cuts);
 }
 
+namespace {
+
+// Of the meshes that Shardy's attributes spell out where they use them.
+int64_t DevicesOfOwnMeshes(const Instruction& i) {
+  int64_t devices = 1;
+  for (const absl::string_view key :
+       {"xla.sdy.sharding", "xla.sdy.in_shardings", "xla.sdy.out_shardings"}) {
+    const std::string* text = Attribute(i, key);
+    if (text == nullptr || text->find("mesh<") == std::string::npos) continue;
+    const auto shardings = ReadSdyShardings(*text, {});
+    if (!shardings.ok()) continue;
+    for (const SdySharding& sharding : *shardings)
+      devices = std::max(devices, sharding.mesh.size());
+  }
+  return devices;
+}
+
+}  // namespace
+
 int64_t DevicesNamed(const Module& module) {
   int64_t devices = 1;
   if (const auto meshes = MeshesOf(module); meshes.ok())
     for (const SdyMesh& mesh : *meshes) devices = std::max(devices, mesh.size());
   if (devices > 1 || module.entry() == nullptr) return devices;
-  for (const Instruction* i : module.entry()->Instructions())
+  for (const Instruction* i : module.entry()->Instructions()) {
     if (i->sharding() != nullptr && i->sharding()->kind == Sharding::Kind::kTiled)
       devices = std::max<int64_t>(devices, DevicesOf(*i->sharding()).size());
+    devices = std::max(devices, DevicesOfOwnMeshes(*i));
+  }
   return devices;
 }
 

@@ -96,8 +96,38 @@ Cut FromTiling(const Tiling& tiling) {
 
 }  // namespace
 
+namespace {
+
+// Devices of an order over `tiles` and then subgroups that differ in their places along unreduced
+// subgroups only.
+DeviceGroups UnreducedGroups(const Sharding& sharding, const Devices& order) {
+  const size_t rank = sharding.tile_dims.size() - sharding.last_tile_dims.size();
+  DimVector along;
+  for (size_t k = 0; k < sharding.last_tile_dims.size(); ++k)
+    if (sharding.last_tile_dims[k] == "unreduced") along.push_back(static_cast<int64_t>(rank + k));
+  if (along.empty()) return {};
+  Cut all;
+  all.kind = Cut::Kind::kTiled;
+  all.tiles = sharding.tile_dims;
+  all.devices = order;
+  return GroupsAlong(all, along);
+}
+
+}  // namespace
+
+Cut Summed(Cut cut) {
+  cut.sums.clear();
+  return cut;
+}
+
 absl::StatusOr<Cut> CutOf(const Sharding& sharding, const Shape& shape, int64_t devices) {
   switch (sharding.kind) {
+    case Sharding::Kind::kUnreduced: {
+      Cut cut;
+      cut.sums.emplace_back(devices);
+      std::iota(cut.sums[0].begin(), cut.sums[0].end(), 0);
+      return cut;
+    }
     case Sharding::Kind::kReplicated:
     case Sharding::Kind::kUnknown:
       return Cut();
@@ -118,7 +148,8 @@ absl::StatusOr<Cut> CutOf(const Sharding& sharding, const Shape& shape, int64_t 
   const auto given = static_cast<int64_t>(sharding.tile_dims.size());
   if (given < rank) return InvalidArgument("a sharding of ", given, " dimensions");
   for (const std::string& kind : sharding.last_tile_dims)
-    if (kind != "replicated") return Unimplemented("a subgroup that is ", kind);
+    if (kind != "replicated" && kind != "unreduced")
+      return Unimplemented("a subgroup that is ", kind);
   Devices order = DevicesOf(sharding);
   if (static_cast<int64_t>(order.size()) != devices)
     return InvalidArgument("a sharding over ", order.size(), " devices, the module runs on ",
@@ -132,7 +163,10 @@ absl::StatusOr<Cut> CutOf(const Sharding& sharding, const Shape& shape, int64_t 
   DimVector tiles(sharding.tile_dims.begin(), sharding.tile_dims.begin() + rank);
   const bool has_copies = given > rank;
   if (has_copies) tiles.push_back(Product(absl::MakeSpan(sharding.tile_dims).subspan(rank)));
-  return Cut::Tiled(std::move(tiles), std::move(order), has_copies);
+  DeviceGroups sums = UnreducedGroups(sharding, order);
+  Cut cut = Cut::Tiled(std::move(tiles), std::move(order), has_copies);
+  cut.sums = std::move(sums);
+  return cut;
 }
 
 Cut MadeWhole(const Cut& cut, absl::Span<const int64_t> dims) {

@@ -21,6 +21,9 @@ struct Cut {
   DimVector tiles;     // kTiled: how many a dimension; then how many copies of each, if has_copies
   bool has_copies = false;
   Devices devices;  // kTiled: row-major over `tiles`
+  // Of a value that is unreduced: groups of devices, what whose members hold adds up to it. Only
+  // Sharder::To and instructions that are linear see such cuts.
+  DeviceGroups sums;
 
   static Cut OnDevice(int64_t device);
   static Cut Manual();
@@ -45,6 +48,8 @@ struct Cut {
 // here knows; InvalidArgument where devices or dimensions do not fit.
 absl::StatusOr<Cut> CutOf(const Sharding& sharding, const Shape& shape, int64_t devices);
 
+// The cut of the value itself.
+Cut Summed(Cut cut);
 // Copies along these dimensions instead of tiles.
 Cut MadeWhole(const Cut& cut, absl::Span<const int64_t> dims);
 Cut MadeWholeExcept(const Cut& cut, absl::Span<const int64_t> dims);

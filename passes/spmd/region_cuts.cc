@@ -98,6 +98,7 @@ absl::StatusOr<Cut> CutOf(const Sharding& sharding, const Shape& shape, int64_t 
   Sharding all = sharding;
   for (std::string& kind : all.last_tile_dims) kind = "replicated";
   ASSIGN_OR_RETURN(const Cut cut, CutOf(all, shape, devices));
+  if (!cut.sums.empty()) return Unimplemented("an unreduced array in a manual region");
   if (const auto inner = WithinRegion(cut, groups)) return *inner;
   return Unimplemented("a sharding that groups of devices hold unlike each other");
 }

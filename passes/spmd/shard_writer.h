@@ -68,6 +68,8 @@ class ShardWriter {
   Instruction* Zero(ElementType type) { return w_.Integer(type, 0); }
   Computation* Add(ElementType type);  // a reducer; `or` of pred
 
+  // Groups of a scope as the module's collectives name them, in each replica.
+  ReplicaGroups InModule(const DeviceGroups& groups, const DeviceScope& scope) const;
   // Groups in the scope's numbers.
   Instruction* AllReduce(Instruction* x, const DeviceGroups& groups, Computation* reducer,
                          DeviceScope* scope);
@@ -109,7 +111,6 @@ class ShardWriter {
   std::vector<int64_t> BroadcastDims(const Instruction* x, int depth = 0) const;
 
  private:
-  ReplicaGroups InModule(const DeviceGroups& groups, const DeviceScope& scope) const;
   Instruction* Masked(Instruction* x, const Shape& whole, const Valid& valid, int64_t dim,
                       Instruction* pad);
 

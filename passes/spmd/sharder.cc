@@ -151,6 +151,12 @@ Shard Sharder::To(const Shard& shard, const Cut& target) {
 Shard Sharder::Reshard(const Shard& shard, const Cut& target, bool may_replicate) {
   const Cut& cut = shard.cut();
   if (cut == target) return shard;
+  if (!cut.sums.empty()) {
+    Computation* add = writer_.Add(shard.whole.type);
+    Instruction* sum = writer_.AllReduce(shard.value, cut.sums, add, shard.scope);
+    return To(Array(sum, shard.whole, Summed(cut), shard.scope), target);
+  }
+  if (!target.sums.empty()) return Unreduced(To(shard, Summed(target)), target);
   // Values of manual regions are not arrays that anybody shares.
   if (cut.IsManual() || target.IsManual()) return {shard.value, shard.whole, {target}, shard.scope};
   if (ByPermuteAlone(cut, target)) return ByPermute(shard, target);
@@ -174,6 +180,33 @@ Shard Sharder::Reshard(const Shard& shard, const Cut& target, bool may_replicate
   DimVector dims(shard.whole.rank());
   std::iota(dims.begin(), dims.end(), 0);
   return Array(MakeWhole(shard, dims), shard.whole, Cut(), shard.scope);
+}
+
+namespace {
+
+DeviceGroups InOrder(DeviceGroups groups) {
+  for (Devices& group : groups) absl::c_sort(group);
+  absl::c_sort(groups);
+  return groups;
+}
+
+}  // namespace
+
+// The first device of each group keeps its value and the others have zeros, unless the value is a
+// sum over these very groups: then that is not made.
+Shard Sharder::Unreduced(const Shard& shard, const Cut& target) {
+  Instruction* x = shard.value;
+  const DeviceGroups all = writer_.InModule(target.sums, *shard.scope).lists;
+  if (x->opcode() == Opcode::kAllReduce && x->to_apply() == writer_.Add(x->shape().type) &&
+      InOrder(x->attr<AllReduceAttrs>().replica_groups.lists) == InOrder(all))
+    return Array(x->operand(0), shard.whole, target, shard.scope);
+  std::vector<int64_t> keeps(shard.scope->size(), 0);
+  for (const Devices& group : target.sums) keeps[group[0]] = 1;
+  Instruction* kept = writer_.Lookup(keeps, ElementType::kS32, writer_.PartitionId(shard.scope));
+  Instruction* is_kept = w_.Compare(kept, writer_.S32(0), ComparisonDirection::kNe);
+  Instruction* mask =
+      w_.rewriter().Broadcast(is_kept, RetypedLike(x->shape(), ElementType::kPred), {});
+  return Array(w_.Select(mask, x, w_.FillInteger(x->shape(), 0)), shard.whole, target, shard.scope);
 }
 
 Shard Sharder::FromReplicated(const Shard& shard, const Cut& target) {

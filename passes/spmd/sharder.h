@@ -66,6 +66,7 @@ class Sharder {
 
  private:
   Shard Reshard(const Shard& shard, const Cut& target, bool may_replicate);
+  Shard Unreduced(const Shard& shard, const Cut& target);
   Shard FromReplicated(const Shard& shard, const Cut& target);
   Shard FromDevice(const Shard& shard);
   Shard ByPermute(const Shard& shard, const Cut& target);

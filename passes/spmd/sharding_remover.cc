@@ -23,18 +23,13 @@ bool OnlyMarksSharding(const Instruction& i) {
   return mark && SameIgnoringLayout(i.shape(), i.operand(0)->shape()) && !SaysHowToCut(i);
 }
 
-absl::StatusOr<bool> RemoveShardings(Module& module) {
+// The calls stay behind unread, for dce; other instructions keep what is written on them.
+absl::StatusOr<bool> BypassMarks(Module& module) {
   bool changed = false;
   for (Computation* c : module.Computations())
     for (Instruction* i : c->PostOrder()) {
-      const bool kept = c->IsEntry() && (i->IsParameter() || i->IsRoot());
-      if (i->sharding() != nullptr && !kept && !SaysHowToCut(*i)) {
-        i->mutable_extras().sharding.reset();
-        changed = true;
-      }
-      if (!OnlyMarksSharding(*i) || i->IsRoot()) continue;
+      if (!OnlyMarksSharding(*i) || (i->users().empty() && !i->IsRoot())) continue;
       i->ReplaceAllUsesWith(i->operand(0));
-      c->Remove(i);
       changed = true;
     }
   return changed;
@@ -106,7 +101,7 @@ std::unique_ptr<Pass> CreateDomainVerifier() {
   return MakeComputationPass("domain_verifier", VerifyDomains);
 }
 std::unique_ptr<Pass> CreateShardingRemover() {
-  return MakeModulePass("sharding-remover", RemoveShardings);
+  return MakeModulePass("sharding-remover", BypassMarks);
 }
 std::unique_ptr<Pass> CreateDomainRemover() { return MakeExpander("domain_remover", RemoveDomain); }
 std::unique_ptr<Pass> CreateDomainIsolator() {

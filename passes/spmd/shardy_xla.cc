@@ -293,10 +293,47 @@ class Import {
   std::vector<Computation*> manual_;
 };
 
+bool Allows(const std::vector<bool>& flags, size_t k) {
+  return flags.size() == 1 ? flags[0] : k < flags.size() && flags[k];
+}
+
+// Shardy leaves an array that nothing is said of open, whatever the header allows. For a lone tuple
+// the flags are of its leaves.
+std::vector<bool> OpenParameters(const Module& module) {
+  const auto& given = module.header().propagate_sharding_to_parameters;
+  const auto& parameters = module.entry()->parameters();
+  std::vector<bool> open;
+  if (parameters.size() == 1 && parameters[0]->shape().IsTuple()) {
+    for (size_t k = 0; k < LeavesOf(parameters[0]->shape()).size(); ++k)
+      open.push_back(parameters[0]->sharding() == nullptr || Allows(given, k));
+    return open;
+  }
+  for (size_t k = 0; k < parameters.size(); ++k)
+    open.push_back(parameters[k]->sharding() == nullptr || Allows(given, k));
+  return open;
+}
+
+std::vector<bool> OpenResults(const Module& module) {
+  const auto& given = module.header().propagate_sharding_to_output;
+  const Instruction& root = *module.entry()->root();
+  std::vector<bool> open;
+  for (size_t k = 0; k < LeavesOf(root.shape()).size(); ++k)
+    open.push_back(root.sharding() == nullptr || Allows(given, k));
+  return open;
+}
+
 absl::StatusOr<bool> Run(Module& module) {
   ASSIGN_OR_RETURN(bool changed, Import(module).Run());
-  ASSIGN_OR_RETURN(const bool spread, CreateShardingPropagation()->Run(module));
-  return changed || spread;
+  ModuleHeader& header = module.header();
+  const std::vector<bool> parameters = header.propagate_sharding_to_parameters;
+  const std::vector<bool> results = header.propagate_sharding_to_output;
+  header.propagate_sharding_to_parameters = OpenParameters(module);
+  header.propagate_sharding_to_output = OpenResults(module);
+  auto spread = CreateShardingPropagation()->Run(module);
+  header.propagate_sharding_to_parameters = parameters;
+  header.propagate_sharding_to_output = results;
+  RETURN_IF_ERROR(spread.status());
+  return changed || *spread;
 }
 
 }  // namespace

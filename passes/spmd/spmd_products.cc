@@ -389,6 +389,36 @@ Spatial RoleOf(int64_t lhs, int64_t rhs, int64_t out, const WindowDim& w) {
   return Spatial::kWindow;
 }
 
+// What the dimensions of an ungrouped convolution are for.
+struct ConvolutionRoles {
+  ProductDims dims;
+  std::vector<Spatial> roles;       // of spatial dimensions
+  std::vector<ProductDim> windows;  // of spatial dimensions that are nothing else
+};
+
+ConvolutionRoles RolesOf(const Instruction& i) {
+  const ConvolutionAttrs& conv = i.attr<ConvolutionAttrs>();
+  const ConvDims& at = conv.dim_labels;
+  ConvolutionRoles of;
+  const Shape &lhs = i.operand(0)->shape(), &rhs = i.operand(1)->shape();
+  ProductDims& dims = of.dims;
+  dims.lhs_only.push_back({at.input_batch, -1, at.output_batch});
+  dims.rhs_only.push_back({-1, at.kernel_output_feature, at.output_feature});
+  dims.contracting.push_back({at.input_feature, at.kernel_input_feature, -1});
+  for (size_t k = 0; k < at.input_spatial.size(); ++k) {
+    const ProductDim dim{at.input_spatial[k], at.kernel_spatial[k], at.output_spatial[k]};
+    const Spatial role =
+        RoleOf(lhs.dims[dim.lhs], rhs.dims[dim.rhs], i.shape().dims[dim.out], conv.window[k]);
+    of.roles.push_back(role);
+    if (role == Spatial::kBatch) dims.batch.push_back(dim);
+    if (role == Spatial::kContracting) dims.contracting.push_back({dim.lhs, dim.rhs, -1});
+    if (role == Spatial::kLhsOnly) dims.lhs_only.push_back({dim.lhs, -1, dim.out});
+    if (role == Spatial::kRhsOnly) dims.rhs_only.push_back({-1, dim.rhs, dim.out});
+    if (role == Spatial::kWindow) of.windows.push_back(dim);
+  }
+  return of;
+}
+
 // The window of what is left of a dimension.
 void Shrink(Spatial role, int64_t lhs, int64_t rhs, WindowDim& w) {
   if (role == Spatial::kWindow || role == Spatial::kLhsOnly) return;
@@ -441,24 +471,10 @@ absl::Status SpmdVisitor::Convolution(const Instruction& i) {
   const ConvDims& at = conv.dim_labels;
   if (!cuts_[0].IsTiled() && !cuts_[0].IsReplicated()) return Default(i);
   if (conv.feature_group_count != 1 || conv.batch_group_count != 1) return GroupedConvolution(i);
-  const Shape &lhs = i.operand(0)->shape(), &rhs = i.operand(1)->shape();
-  ProductDims dims;
-  dims.lhs_only.push_back({at.input_batch, -1, at.output_batch});
-  dims.rhs_only.push_back({-1, at.kernel_output_feature, at.output_feature});
-  dims.contracting.push_back({at.input_feature, at.kernel_input_feature, -1});
-  std::vector<Spatial> roles;
-  std::vector<ProductDim> windows;  // of spatial dimensions that are nothing else
-  for (size_t k = 0; k < at.input_spatial.size(); ++k) {
-    const ProductDim dim{at.input_spatial[k], at.kernel_spatial[k], at.output_spatial[k]};
-    const Spatial role =
-        RoleOf(lhs.dims[dim.lhs], rhs.dims[dim.rhs], i.shape().dims[dim.out], conv.window[k]);
-    roles.push_back(role);
-    if (role == Spatial::kBatch) dims.batch.push_back(dim);
-    if (role == Spatial::kContracting) dims.contracting.push_back({dim.lhs, dim.rhs, -1});
-    if (role == Spatial::kLhsOnly) dims.lhs_only.push_back({dim.lhs, -1, dim.out});
-    if (role == Spatial::kRhsOnly) dims.rhs_only.push_back({-1, dim.rhs, dim.out});
-    if (role == Spatial::kWindow) windows.push_back(dim);
-  }
+  const ConvolutionRoles of = RolesOf(i);
+  const ProductDims& dims = of.dims;
+  const std::vector<Spatial>& roles = of.roles;
+  const std::vector<ProductDim>& windows = of.windows;
   const auto make = [&](Instruction* a, Instruction* b) {
     Shape local = i.shape();
     for (const ProductDim& dim : dims.All())

@@ -166,7 +166,18 @@ absl::Status SpmdVisitor::Sort(const Instruction& i) {
   return absl::OkStatus();
 }
 
-absl::Status SpmdVisitor::TopK(const Instruction& i) { return Default(i); }
+// Rows are sought through whole, on the partitions that have them.
+absl::Status SpmdVisitor::TopK(const Instruction& i) {
+  const Shard& operand = Of(i.operand(0));
+  if (!operand.cut().IsTiled() || !i.shape().IsTuple() || i.operand_count() != 1) return Default(i);
+  const Cut rows = MadeWhole(operand.cut(), {operand.whole.rank() - 1});
+  if (!rows.IsTiled()) return Default(i);
+  const std::vector<Cut> cuts(cuts_.size(), rows);
+  Instruction* made =
+      Clone(i, PartitionedShape(i.shape(), cuts), {sharder_.To(operand, rows).value});
+  Set(i, Shard{made, i.shape(), cuts, scope_});
+  return absl::OkStatus();
+}
 
 absl::StatusOr<Computation*> SpmdVisitor::Partition(const Computation& callee,
                                                     const std::vector<std::vector<Cut>>& parameters,

@@ -129,8 +129,41 @@ Shard SpmdVisitor::InScope(const Shard& shard, DeviceScope* scope) {
   return whole;
 }
 
+namespace {
+
+// Whether it gives the sum of its results where its operands are partial sums.
+bool IsLinear(const Instruction& i) {
+  switch (i.opcode()) {
+    case Opcode::kAdd:
+    case Opcode::kCall:
+    case Opcode::kConditional:
+    case Opcode::kCopy:
+    case Opcode::kGetTupleElement:
+    case Opcode::kNegate:
+    case Opcode::kOptimizationBarrier:
+    case Opcode::kSubtract:
+    case Opcode::kTuple:
+    case Opcode::kWhile:
+      return true;
+    default:
+      return TargetOf(i) == "LayoutConstraint" || TargetOf(i) == "Sharding";
+  }
+}
+
+bool HasSums(absl::Span<const Cut> cuts) {
+  return absl::c_any_of(cuts, [](const Cut& cut) { return !cut.sums.empty(); });
+}
+
+std::vector<Cut> Summed(std::vector<Cut> cuts) {
+  for (Cut& cut : cuts) cut.sums.clear();
+  return cuts;
+}
+
+}  // namespace
+
 absl::Status SpmdVisitor::Enter(const Instruction& i) {
   lifted_.clear();
+  unreduced_.clear();
   DeviceGroups region = RegionGroups(i.sharding(), context_.partitions);
   const bool marks = TargetOf(i) == "SPMDFullToShardShape" || TargetOf(i) == "SPMDShardToFullShape";
   if (marks) {
@@ -147,6 +180,12 @@ absl::Status SpmdVisitor::Enter(const Instruction& i) {
   for (const Instruction* operand : i.operands())
     if (done_[operand->id()].scope != scope_)
       lifted_[operand->id()] = InScope(done_[operand->id()], scope_);
+  if (IsLinear(i)) return absl::OkStatus();
+  for (const Instruction* operand : i.operands())
+    if (const Shard& given = Of(operand); HasSums(given.cuts))
+      lifted_[operand->id()] = sharder_.To(given, Summed(given.cuts));
+  unreduced_ = HasSums(cuts_) ? cuts_ : std::vector<Cut>();
+  cuts_ = Summed(std::move(cuts_));
   return absl::OkStatus();
 }
 
@@ -167,6 +206,7 @@ absl::Status SpmdVisitor::Run(const std::vector<std::vector<Cut>>& parameters,
     }
     RETURN_IF_ERROR(Enter(*i));
     RETURN_IF_ERROR(Visit(*i));
+    if (!unreduced_.empty()) done_[i->id()] = sharder_.To(done_[i->id()], unreduced_);
   }
   lifted_.clear();
   r_.set_subject(nullptr);
@@ -228,6 +268,14 @@ SpmdVisitor::Handler SpmdVisitor::HandlerOf(const Instruction& i) const {
       return &SpmdVisitor::SelectAndScatter;
     case Opcode::kSort:
       return &SpmdVisitor::Sort;
+    case Opcode::kCholesky:
+    case Opcode::kFft:
+    case Opcode::kTriangularSolve:
+      return &SpmdVisitor::Batched;
+    case Opcode::kScan:
+      return &SpmdVisitor::Scan;
+    case Opcode::kTopK:
+      return &SpmdVisitor::TopK;
     case Opcode::kDot:
       return &SpmdVisitor::Dot;
     case Opcode::kGather:
@@ -256,6 +304,8 @@ SpmdVisitor::Handler SpmdVisitor::HandlerOf(const Instruction& i) const {
   }
   if (TargetOf(i) == "Sharding") return &SpmdVisitor::Recut;
   if (TargetOf(i) == "TopK") return &SpmdVisitor::TopK;
+  for (const absl::string_view target : {"LayoutConstraint", "MoveToHost", "MoveToDevice"})
+    if (TargetOf(i) == target) return &SpmdVisitor::ElementwiseCall;
   if (HasTrait(i.opcode(), kElementwise) && i.operand_count() > 0) return &SpmdVisitor::Elementwise;
   if (i.opcode() == Opcode::kCustomCall && OnOne(cuts_)) return &SpmdVisitor::OnOneDevice;
   return &SpmdVisitor::Default;
@@ -319,16 +369,42 @@ absl::Status SpmdVisitor::Visit(const Instruction& i) {
   const bool packs = handler == &SpmdVisitor::Tuple || handler == &SpmdVisitor::Element;
   if (IsManual(i) && !packs && !(calls && CallsTiled(i))) return Verbatim(i);
   const bool in_region = scope_->parent != nullptr;
+  const bool is_elementwise =
+      i.opcode() == Opcode::kAllReduce || i.opcode() == Opcode::kCollectivePermute;
+  if (in_region && is_elementwise && i.operand_count() == 1 && IsAlikeInRegion(i))
+    return Elementwise(i);
   if (i.opcode() == Opcode::kAllReduce && i.operand_count() == 1 &&
-      (in_region ? IsAlikeInRegion(i) : !i.attr<AllReduceAttrs>().channel_id))  // among replicas
+      !i.attr<AllReduceAttrs>().channel_id)  // among replicas
     return Elementwise(i);
   if (!Communicates(i)) return (this->*handler)(i);
-  if (in_region) return Default(i);
+  // Of whole arrays, which all partitions have.
+  if (in_region || i.opcode() == Opcode::kAllReduce) return Default(i);
   return Unimplemented("spmd-partitioning: ", i.name(), " communicates outside a manual region");
 }
 
+// Its operands agree in the leading dimensions, and each place along these is computed by itself.
+absl::Status SpmdVisitor::Batched(const Instruction& i) {
+  const Cut& cut = CutOfResult();
+  if (!cut.IsTiled()) return Default(i);
+  const int64_t rank = i.shape().rank();
+  const int64_t inner =
+      i.opcode() == Opcode::kFft ? static_cast<int64_t>(i.attr<FftAttrs>().fft_length.size()) : 2;
+  DimVector whole;
+  for (int64_t d = rank - inner; d < rank; ++d) whole.push_back(d);
+  const Cut batch = MadeWhole(cut, whole);
+  if (!batch.IsTiled()) return Default(i);
+  std::vector<Instruction*> operands;
+  for (const Instruction* operand : i.operands()) {
+    if (operand->shape().rank() != rank) return Default(i);
+    operands.push_back(sharder_.To(Of(operand), batch).value);
+  }
+  Set(i, Array(Clone(i, ShardOf(i.shape(), batch), operands), i.shape(), batch));
+  return absl::OkStatus();
+}
+
 absl::Status SpmdVisitor::Default(const Instruction& i) {
-  if (i.HasSideEffect() && !OnOne(cuts_) && scope_->parent == nullptr)
+  const bool is_log = TargetOf(i) == "xla.debug.Log";  // of whole arrays, on every device
+  if (i.HasSideEffect() && !is_log && !OnOne(cuts_) && scope_->parent == nullptr)
     return Unimplemented("spmd-partitioning: ", i.name(), " has a side effect");
   const Cut base = OnOne(cuts_) ? cuts_[0] : Cut();
   std::vector<Instruction*> operands;
@@ -403,6 +479,17 @@ absl::Status SpmdVisitor::Elementwise(const Instruction& i) {
   for (const Instruction* operand : i.operands())
     operands.push_back(sharder_.To(Of(operand), CutOfResult()).value);
   Set(i, Clone(i, LocalShape(i), operands));
+  return absl::OkStatus();
+}
+
+// A custom call that computes each element by itself, or none.
+absl::Status SpmdVisitor::ElementwiseCall(const Instruction& i) {
+  RETURN_IF_ERROR(Elementwise(i));
+  Instruction* made = done_[i.id()].value;
+  if (made->opcode() != Opcode::kCustomCall) return absl::OkStatus();
+  auto& layouts = made->mutable_attr<CustomCallAttrs>().operand_layout_constraints;
+  for (size_t k = 0; layouts && k < layouts->size(); ++k)
+    (*layouts)[k].dims = made->operand(static_cast<int64_t>(k))->shape().dims;
   return absl::OkStatus();
 }
 

@@ -87,8 +87,10 @@ class SpmdVisitor {
   // Operands whole, or on the device that the result is on.
   absl::Status Default(const Instruction& i);
   absl::Status Verbatim(const Instruction& i);
+  absl::Status Batched(const Instruction& i);  // a factorization, a transform
   absl::Status OnOneDevice(const Instruction& i);
   absl::Status Elementwise(const Instruction& i);
+  absl::Status ElementwiseCall(const Instruction& i);
   absl::Status BitcastConvert(const Instruction& i);
   absl::Status Barrier(const Instruction& i);
   absl::Status Tuple(const Instruction& i);
@@ -132,6 +134,7 @@ class SpmdVisitor {
   absl::Status LeaveRegion(const Instruction& i);
   absl::Status Recut(const Instruction& i);
   absl::Status TopK(const Instruction& i);
+  absl::Status Scan(const Instruction& i);
 
   absl::StatusOr<Computation*> Partition(const Computation& callee,
                                          const std::vector<std::vector<Cut>>& parameters,
@@ -150,6 +153,7 @@ class SpmdVisitor {
   std::map<int64_t, Shard> lifted_;  // operands of the instruction at hand, in its scope
   // Of the instruction at hand.
   std::vector<Cut> cuts_;
+  std::vector<Cut> unreduced_;  // what its result is brought to from `cuts_`, where it is unreduced
   DeviceScope* scope_;
 };
 

@@ -76,6 +76,41 @@ class PackageTest(unittest.TestCase):
         self.assertIn("<b>multiply</b>(", module._repr_html_())
         self.assertNotIn("->", module._repr_html_())  # escaped
 
+    def test_builder(self):
+        b = hlokit.Builder("scores")
+        x, w = b.parameter("f32[2,3]", "x"), b.parameter("f32[3,4]", "w")
+        y = b.op("dot", x, w, lhs_contracting_dims=[1], rhs_contracting_dims=[0])
+        self.assertEqual(y.shape, "f32[2,4]{1,0}")
+        total = b.op("reduce", -(2.0 * y + 1.0) / 2.0, np.float32(0), dimensions=[1], calls=[hlokit.reducer("add", "f32")])
+        module = b.build(b.op("tuple", total, b.op("iota", shape="s32[3]", iota_dimension=0), b.binary("compare", x, 1.0, attributes="direction=LT")))
+        module.verify()
+        ones = np.ones((2, 3), np.float32), np.ones((3, 4), np.float32)
+        sums, iota, less = module(*ones)
+        self.assertEqual((sums.tolist(), iota.tolist(), less.any()), ([-14.0, -14.0], [0, 1, 2], False))
+        with self.assertRaisesRegex(hlokit.Error, "add"):
+            b.op("add", x, w)
+        with self.assertRaisesRegex(hlokit.Error, "another builder"):
+            hlokit.Builder().op("negate", x)
+
+    def test_tools_tell_of_a_module(self):
+        if not (pathlib.Path(os.environ["HLOKIT_PJRT_LIBRARY"]).resolve().parents[1] / "bin" / "hlo-cost").exists():
+            self.skipTest("no tools beside the library")
+        module = hlokit.Module.parse(TEXT)
+        x = np.ones((2, 3), np.float32)
+        self.assertEqual(module.cost()["total"]["flops"], 12)
+        self.assertEqual({row["opcode"] for row in module.cost(by="opcode")["rows"]}, {"add", "multiply", "broadcast"})
+        self.assertGreater(sum(row["microseconds"] for row in module.profile(x, x)), 0)
+        self.assertIn("agree", module.bisect(x, x))
+        small = module.reduce("grep -q multiply {}")
+        self.assertIn("multiply", str(small))
+        self.assertLess(len(str(small)), len(str(module)))
+        with tempfile.TemporaryDirectory() as folder:
+            page = module.to_html(pathlib.Path(folder) / "page.html")
+            self.assertTrue(page.startswith("<!DOCTYPE html>"))
+            self.assertEqual((pathlib.Path(folder) / "page.html").read_text(encoding="utf-8"), page)
+        with self.assertRaises(hlokit.Error):
+            module.cost(by="weight")
+
     def test_dumps(self):
         module = hlokit.Module.parse(TEXT)
         with tempfile.TemporaryDirectory() as folder:

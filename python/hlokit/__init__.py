@@ -17,11 +17,12 @@ import weakref
 
 import numpy as np
 
-from . import _native
+from . import _native, running
 from ._native import Error
+from .builder import Builder, Value, reducer
 from .dumps import Dump, DumpPass, unified
 
-__all__ = ["Dump", "DumpPass", "Error", "Module", "Program", "from_jax"]
+__all__ = ["Builder", "Dump", "DumpPass", "Error", "Module", "Program", "Value", "from_jax", "reducer"]
 
 # HLO's element types and numpy's; those of ml_dtypes where it is installed.
 _TYPES = {"pred": "bool", "s8": "int8", "s16": "int16", "s32": "int32", "s64": "int64", "u8": "uint8", "u16": "uint16",
@@ -42,6 +43,14 @@ def _dtype(element_type):
 
         return np.dtype(getattr(ml_dtypes, _ML_TYPES[element_type]))
     raise Error(f"arrays of {element_type} have no equal in numpy")
+
+
+def _element_type(dtype):
+    """HLO's name of a dtype of numpy or ml_dtypes."""
+    for element, name in (_TYPES | _ML_TYPES).items():
+        if np.dtype(dtype).name == name:
+            return element
+    raise Error(f"HLO has no arrays of {dtype}")
 
 
 def _array_shape(text):
@@ -105,6 +114,29 @@ class Module:
         changed = ctypes.c_int32()
         _native.module_run_passes(copy._handle, ",".join(names).encode(), ctypes.byref(changed))
         return copy
+
+    def cost(self, by="instruction"):
+        """What a run computes and moves, as `hlo-cost --format=json` counts it: a dictionary of `rows` (flops, bytes, transcendentals, share),
+        `total`, `peak_memory` and `loops`. `by`: what a row is: instruction, opcode, computation, op_name, source, loop."""
+        return running.cost(self, by)
+
+    def profile(self, *arrays, run_passes=True):
+        """Instructions of the compiled module by the time that they take on the CPU, longest first: dictionaries with `instruction`, `opcode`,
+        `microseconds`, `calls`. Without arrays the arguments are random."""
+        return running.profile(self, arrays, run_passes)
+
+    def reduce(self, test, time_limit=None):
+        """A smaller module for which the shell command `test`, {} in it is the module's file, still exits with 0, as hlo-reduce finds it;
+        `time_limit` in seconds."""
+        return Module.parse(running.reduce(self, test, time_limit), name="reduced")
+
+    def bisect(self, *arrays, platform="cpu", reference="interpreter"):
+        """What `hlo-run --bisect` says: the first instruction whose value differs between two platforms, or that they agree."""
+        return running.bisect(self, arrays, platform, reference)
+
+    def to_html(self, path=None):
+        """The explorer of `hlo-viz` for the module, one page that needs nothing else; also written to `path`."""
+        return running.to_html(self, path)
 
     def compile(self, platform="cpu", opt_level=2, threads=0, run_passes=True):
         """A Program. `opt_level` is that of code generation, 0 to 3; `threads` 0 is one a core; without `run_passes` the module is

@@ -69,6 +69,12 @@ def _checked(name, *argtypes):
     return call
 
 
+class Operation(ctypes.Structure):
+    _fields_ = [("struct_size", ctypes.c_int64), ("opcode", ctypes.c_char_p), ("operands", ctypes.POINTER(ctypes.c_int64)),
+                ("operand_count", ctypes.c_size_t), ("attributes", ctypes.c_char_p), ("computations", ctypes.POINTER(_POINTER)),
+                ("computation_count", ctypes.c_size_t), ("shape", ctypes.c_char_p)]
+
+
 _OUT = ctypes.POINTER(_POINTER)
 module_read = _checked("hlokit_module_read", ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, _OUT)
 module_clone = _checked("hlokit_module_clone", _POINTER, _OUT)
@@ -90,6 +96,20 @@ buffer_shape = _declare("hlokit_buffer_shape", _POINTER, restype=ctypes.c_char_p
 buffer_tuple_size = _declare("hlokit_buffer_tuple_size", _POINTER, restype=ctypes.c_int64)
 buffer_tuple_element = _checked("hlokit_buffer_tuple_element", _POINTER, ctypes.c_int64, _OUT)
 execute = _checked("hlokit_execute", _POINTER, _OUT, ctypes.c_size_t, _OUT)
+builder_create = _declare("hlokit_builder_create", ctypes.c_char_p, restype=_POINTER)
+builder_free = _declare("hlokit_builder_free", _POINTER)
+builder_parameter = _declare("hlokit_builder_parameter", _POINTER, ctypes.c_int64, ctypes.c_char_p, ctypes.c_char_p, restype=ctypes.c_int64)
+builder_constant = _declare("hlokit_builder_constant", _POINTER, ctypes.c_char_p, _POINTER, ctypes.c_size_t, restype=ctypes.c_int64)
+builder_binary = _declare("hlokit_builder_binary", _POINTER, ctypes.c_char_p, ctypes.c_int64, ctypes.c_int64,
+                          ctypes.POINTER(ctypes.c_int64), ctypes.c_size_t, ctypes.c_char_p, restype=ctypes.c_int64)
+builder_operation = _declare("hlokit_builder_operation", _POINTER, ctypes.POINTER(Operation), restype=ctypes.c_int64)
+builder_shape = _declare("hlokit_builder_shape", _POINTER, ctypes.c_int64, restype=ctypes.c_char_p)
+builder_error = _checked("hlokit_builder_error", _POINTER)
+builder_build = _checked("hlokit_builder_build", _POINTER, ctypes.c_int64, _OUT)
+computation_from_text = _checked("hlokit_computation_from_text", ctypes.c_char_p, _OUT)
+computation_text = _checked("hlokit_computation_text", _POINTER, _OUT)
+computation_free = _declare("hlokit_computation_free", _POINTER)
+library_path = _find
 _bytes_free = _declare("hlokit_bytes_free", _POINTER)
 
 

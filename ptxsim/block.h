@@ -135,10 +135,12 @@ class Warp {
 };
 
 class RaceDetector;
+class Profile;
 
 // What all blocks of a launch share.
 struct LaunchState {
   std::shared_ptr<RaceDetector> races;  // null: not asked for
+  std::shared_ptr<Profile> profile;     // likewise
   // Called before the threads that wait at a barrier go on; empty: nobody wants to know.
   std::function<void(Block& block, int barrier)> barrier_opens;
   const Program* program = nullptr;
@@ -180,6 +182,7 @@ class Block {
 
   LaunchState& launch() { return launch_; }
   RaceDetector* races() { return launch_.races.get(); }
+  Profile* profile() { return launch_.profile.get(); }
   // "thread (x,y,z)", for messages.
   std::string ThreadText(uint32_t thread) const;
   const Program& program() const { return *launch_.program; }

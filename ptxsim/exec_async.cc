@@ -8,6 +8,7 @@
 #include "ptxsim/async_internal.h"
 #include "ptxsim/block.h"
 #include "ptxsim/lanes.h"
+#include "ptxsim/profile.h"
 #include "ptxsim/races.h"
 
 namespace hlokit::ptx {
@@ -109,6 +110,13 @@ void CopyAsync(const Op& op, Warp& warp, LaneMask mask) {
   std::byte* frame = warp.frame();
   const auto size = static_cast<int64_t>(op.flags);
   const LaneMask ignored = op.c == kNoSlot ? 0 : PredicateAt(frame, op.c);
+  if (Profile* const profile = warp.block().profile()) {
+    LaneMask loads = mask & ~ignored;
+    for (int lane = 0; lane < kLanes && op.e != kNoSlot; ++lane)
+      if (In<uint32_t>(frame, op.e)[lane] == 0) loads &= ~(LaneMask{1} << lane);
+    profile->Access(Space::kGlobal, In<uint64_t>(frame, op.b), op.target, loads, size, true, false);
+    profile->Access(Space::kShared, In<uint64_t>(frame, op.a), op.offset, mask, size, false, true);
+  }
   for (int lane = 0; lane < kLanes; ++lane) {
     if (!(mask >> lane & 1)) continue;
     std::byte* to = LaneMemory(op, warp, lane,

@@ -9,6 +9,7 @@
 #include "ptxsim/block.h"
 #include "ptxsim/decoder_internal.h"
 #include "ptxsim/lanes.h"
+#include "ptxsim/profile.h"
 #include "ptxsim/rounding.h"
 
 namespace hlokit::ptx {
@@ -135,6 +136,9 @@ void Atomic(const Op& op, Warp& warp, LaneMask mask) {
   std::byte* frame = warp.frame();
   const Slot* results = op.list_size == 0 ? nullptr : &warp.code().slots[op.list];
   const Slot* operands = &warp.code().slots[op.list2];
+  if (Profile* const profile = warp.block().profile())
+    profile->Access(op.space, In<uint64_t>(frame, op.a), op.offset, mask,
+                    int64_t{sizeof(T)} * op.list2_size, true, true);
   const T* c = op.c == kNoSlot ? nullptr : In<T>(frame, op.c);
   for (int i = 0; i < kLanes; ++i) {
     if (!(mask >> i & 1)) continue;

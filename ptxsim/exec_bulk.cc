@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "ptxsim/async_internal.h"
 #include "ptxsim/block.h"
+#include "ptxsim/profile.h"
 #include "ptxsim/races.h"
 
 namespace hlokit::ptx {
@@ -70,6 +71,10 @@ bool Transfer(const Op& op, Warp& warp, int lane, const BulkForm& form, uint64_t
   MoveBytes(form, target, source, size,
             form.bytes == kNoSlot ? 0xffff : In<uint16_t>(frame, form.bytes)[lane]);
   if (form.to.space == Space::kGlobal) memory.MarkWritten(to, size);
+  if (Profile* const profile = block.profile()) {
+    profile->Range(form.from.space, from, size, false);
+    profile->Range(form.to.space, to, size, true);
+  }
   if (form.barrier.at == kNoSlot) return true;
   Mbarrier* barrier = MbarrierAt(op, warp, lane, barrier_address, Space::kShared);
   if (barrier == nullptr) return false;

@@ -7,6 +7,7 @@
 #include "ptxsim/bind_internal.h"
 #include "ptxsim/block.h"
 #include "ptxsim/matrix_internal.h"
+#include "ptxsim/profile.h"
 
 namespace hlokit::ptx {
 namespace {
@@ -25,6 +26,9 @@ void RunMatrixMemory(const Op& op, Warp& warp, LaneMask mask) {
   const Slot* slots = &warp.code().slots[op.list];
   const uint64_t* addresses = In<uint64_t>(frame, op.a);
   for (uint32_t j = 0; j < op.list_size; ++j) {
+    if (Profile* const profile = warp.block().profile())
+      profile->Access(op.space, addresses, op.offset, LaneMask{0xff} << 8 * j, 16, !is_store,
+                      is_store);
     std::byte* rows[8];
     for (int r = 0; r < 8; ++r) {
       const int lane = static_cast<int>(8 * j) + r;

@@ -6,6 +6,7 @@
 #include "ptxsim/async_internal.h"
 #include "ptxsim/block.h"
 #include "ptxsim/lanes.h"
+#include "ptxsim/profile.h"
 #include "ptxsim/races.h"
 
 namespace hlokit::ptx {
@@ -125,6 +126,8 @@ void Load(const Op& op, Warp& warp, LaneMask mask) {
   std::byte* frame = warp.frame();
   const Slot* slots = &warp.code().slots[op.list];
   const uint64_t* addresses = In<uint64_t>(frame, op.a);
+  if (Profile* const profile = warp.block().profile())
+    profile->Access(op.space, addresses, op.offset, mask, int64_t{bytes} * count, true, false);
   if (const std::byte* data = Consecutive(op, warp, mask, bytes * count); data != nullptr) {
     for (int k = 0; k < count; ++k) {
       if (slots[k].at == kNoSlot) continue;
@@ -170,6 +173,8 @@ void Store(const Op& op, Warp& warp, LaneMask mask) {
   std::byte* frame = warp.frame();
   const Slot* slots = &warp.code().slots[op.list];
   const uint64_t* addresses = In<uint64_t>(frame, op.a);
+  if (Profile* const profile = warp.block().profile())
+    profile->Access(op.space, addresses, op.offset, mask, int64_t{bytes} * count, false, true);
   if (std::byte* data = Consecutive(op, warp, mask, bytes * count); data != nullptr) {
     if (count == 1) {
       std::memcpy(data, frame + slots[0].at, static_cast<size_t>(bytes) * kLanes);

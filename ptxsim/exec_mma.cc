@@ -154,6 +154,7 @@ void RunMma(const Op& op, Warp& warp, LaneMask mask) {
   if (form.volta) return RunVolta(form, slots, frame);
   const auto [m, n, k] = form.shape;
   const int width = form.sparse ? k / 2 : k;
+  CountProduct(warp, form.a, m, n, width);
   Matrix a(m, width), b(k, n), c(m, n);
   const int a_pack = std::max(1, 32 / form.a_bits), b_pack = std::max(1, 32 / form.b_bits);
   for (int lane = 0; lane < kLanes; ++lane) {

@@ -21,6 +21,7 @@
 #include "absl/strings/str_cat.h"
 #include "ptxsim/async_internal.h"
 #include "ptxsim/block.h"
+#include "ptxsim/profile.h"
 #include "ptxsim/races.h"
 
 namespace hlokit::ptx {
@@ -153,6 +154,9 @@ bool TensorCopy::CopyElement(const int64_t at[5], uint64_t shared) {
     return Fault(
         absl::StrCat("out-of-bounds tensor copy at global address 0x", absl::Hex(address)));
   Memory& memory = *block.launch().memory;
+  if (Profile* const profile = block.profile();
+      profile != nullptr && address % 32 < uint64_t(bytes_))
+    profile->Range(Space::kGlobal, address, bytes_, !form_.into_shared);
   if (form_.into_shared) {
     if (memory.tracks_writes() && !memory.IsWritten(address, bytes_))
       return Fault(

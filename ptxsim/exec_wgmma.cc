@@ -122,6 +122,7 @@ void RunWgmma(const Op& op, Warp& warp, LaneMask mask) {
   std::byte* frame = warp.frame();
   const auto [m, n, k] = form.shape;
   Matrix a(kRows, k), b(k, n), c(kRows, n);
+  CountProduct(warp, form.a, kRows, n, k);
   if (!LoadA(op, warp, form, a) || !LoadB(op, warp, form, b)) return;
   const bool keeps = op.c == kNoSlot ? op.flags != 0 : PredicateAt(frame, op.c) & 1;
   const int elements = kRows * n / kLanes, bits = ElementBits(form.d);

@@ -51,6 +51,7 @@ void RunWmma(const Op& op, Warp& warp, LaneMask) {
   const Slot* slots = warp.code().slots.data();
   std::byte* frame = warp.frame();
   const auto [m, n, k] = form.shape;
+  CountProduct(warp, form.a, m, n, k);
   const Matrix a = ReadFragment(frame, slots + form.a_list, m, k, form.a, form.a_count);
   const Matrix b = ReadFragment(frame, slots + form.b_list, k, n, form.b, form.b_count);
   Matrix c = ReadFragment(frame, slots + form.c_list, m, n, form.c, form.c_count);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ptxsim/block.h"
+#include "ptxsim/profile.h"
 #include "ptxsim/races.h"
 #include "support/status.h"
 #include "support/threads.h"
@@ -73,7 +74,8 @@ class Grid {
 
   void Run() {
     int64_t workers = std::max(1, launch_.options->threads);
-    if (launch_.program->order_matters || launch_.races != nullptr) workers = 1;
+    if (launch_.program->order_matters || launch_.races != nullptr || launch_.profile != nullptr)
+      workers = 1;
     workers = std::min(workers, count_);
     RunOnThreads(workers, workers, [this](int64_t) { Work(); });
   }
@@ -163,8 +165,11 @@ absl::Status Launch(const Program& program, Memory& memory, absl::Span<const std
       launch.races->OpenBarrier(block, barrier);
     };
   }
+  if (options.profile) launch.profile = std::make_shared<Profile>();
   Grid grid(launch);
   grid.Run();
+  if (options.profile)
+    stats.counts = std::make_shared<const LaunchCounts>(launch.profile->Take(program, options));
   stats.seconds = grid.Seconds();
   stats.warp_instructions = launch.steps;
   stats.thread_instructions = launch.thread_steps;

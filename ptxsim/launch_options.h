@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 namespace hlokit::ptx {
@@ -15,13 +16,17 @@ struct LaunchOptions {
   int64_t max_steps = 0;            // warp instructions; 0: no limit
   double timeout = 0;               // seconds; 0: no limit
   bool check_races = false;         // then on one thread of the host
+  bool profile = false;             // fill LaunchStats::counts; likewise
 };
+
+struct LaunchCounts;
 
 struct LaunchStats {
   int64_t warp_instructions = 0;
   int64_t thread_instructions = 0;
   double seconds = 0;
-  std::string output;  // of printf and assert, in the order of blocks
+  std::shared_ptr<const LaunchCounts> counts;  // null unless asked for
+  std::string output;                          // of printf and assert, in the order of blocks
 };
 
 }  // namespace hlokit::ptx

@@ -6,7 +6,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "ptxsim/binder.h"
+#include "ptxsim/block.h"
 #include "ptxsim/matrix_internal.h"
+#include "ptxsim/profile.h"
 
 namespace hlokit::ptx {
 
@@ -128,6 +130,18 @@ Place PlaceInB(int p, int lane, int i) {
 }
 Place PlaceInC(int lane, int i) {
   return {lane / 4 + 8 * (i / 2 % 2), i / 4 * 8 + lane % 4 * 2 + i % 2};
+}
+
+void CountProduct(Warp& warp, Type type, int m, int n, int k) {
+  Profile* const profile = warp.block().profile();
+  if (profile == nullptr) return;
+  const int bits = ElementBits(type);
+  const ProductKind kind = type == Type::kF64 ? ProductKind::kDouble
+                           : bits == 32       ? ProductKind::kTf32
+                           : bits == 16       ? ProductKind::kHalf
+                           : bits >= 6        ? ProductKind::kByte
+                                              : ProductKind::kNibble;
+  profile->Product(kind, static_cast<double>(m) * n * k);
 }
 
 // Results of matrix instructions are registers of exactly `bytes` bytes.

@@ -54,6 +54,10 @@ void MultiplyMatrices(const Matrix& a, const Matrix& b, Matrix& c, Type accumula
 // The same of b1: the number of ones in a xor b, or a and b.
 void MultiplyBits(const Matrix& a, const Matrix& b, Matrix& c, bool is_xor);
 
+class Warp;
+// Tells the launch's profile, where there is one, of a product.
+void CountProduct(Warp& warp, Type type, int m, int n, int k);
+
 class Binder;
 // Whether the registers of a list, results of the instruction, have `bytes` bytes each; reports.
 bool CheckRegisters(Binder& b, uint32_t list, uint32_t count, int bytes);

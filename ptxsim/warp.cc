@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "ptxsim/block.h"
 #include "ptxsim/lanes.h"
+#include "ptxsim/profile.h"
 
 namespace hlokit::ptx {
 namespace {
@@ -228,6 +229,8 @@ void Warp::Execute(int index, int64_t& budget) {
         limit = std::min(limit, order[groups_[i].pc]);
   }
   const Op* const ops = frame_->code->ops.data();
+  Profile* const profile = block_.profile();
+  Profile::Counter* const counters = profile == nullptr ? nullptr : profile->CountersOf(code());
   int64_t count = 0, lanes = 0;
   bool is_placed = false;  // the last op has set the group's place
   while (!is_placed) {
@@ -239,11 +242,16 @@ void Warp::Execute(int index, int64_t& budget) {
       const LaneMask guard = PredicateAt(frame_->data, op.guard);
       mask &= op.guard_negated ? ~guard : guard;
       if (mask == 0) {
+        if (counters != nullptr) ++counters[pc].warps;
         ++pc;
         continue;
       }
     }
     lanes += std::popcount(mask);
+    if (counters != nullptr) {
+      ++counters[pc].warps;
+      counters[pc].threads += std::popcount(mask);
+    }
     if (op.kind == Op::kEval) {
       RunEval(op, mask);
       ++pc;

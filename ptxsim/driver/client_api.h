@@ -32,6 +32,21 @@ struct LaunchConfig {
   unsigned attribute_count;
 };
 
+// cuLaunchKernel with clusters of blocks.
+Result LaunchClusters(Function function, const unsigned grid[3], const unsigned block[3],
+                      const unsigned cluster[3], unsigned shared_bytes, void** parameters,
+                      void** extra);
+
+// What tensor maps of tiles and of im2col are both made of.
+struct TensorMapArguments {
+  int type;  // CUtensorMapDataType
+  unsigned rank;
+  DeviceAddress address;
+  const uint64_t *dims, *strides;  // elements; bytes, of dimensions 1, 2, ...
+  const unsigned* element_strides;
+  int interleave, swizzle, fill;
+};
+
 extern "C" {
 #define HLOKIT_CUDA_FUNCTION(name, parameters) Result name parameters;
 #include "ptxsim/driver/client_functions.def"

@@ -181,23 +181,19 @@ Result cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Function functio
   return kSuccess;
 }
 Result cuOccupancyMaxActiveClusters(int* clusters, Function, const LaunchConfig*) {
-  *clusters = 0;
+  *clusters = 16;  // of 8 blocks, on an H100
   return CheckContext();
 }
 
 Result cuLaunchKernelEx(const LaunchConfig* config, Function function, void** parameters,
                         void** extra) {
   if (config == nullptr) return kInvalidValue;
-  for (unsigned k = 0; k < config->attribute_count; ++k) {
-    if (config->attributes[k].id != kAttributeClusterDimension) continue;
-    unsigned cluster[3];
-    std::memcpy(cluster, config->attributes[k].value, sizeof cluster);
-    if (cluster[0] * cluster[1] * cluster[2] > 1) return kNotSupported;
-  }
-  const unsigned* g = config->grid;
-  const unsigned* b = config->block;
-  return cuLaunchKernel(function, g[0], g[1], g[2], b[0], b[1], b[2], config->shared_bytes,
-                        config->stream, parameters, extra);
+  unsigned cluster[3] = {1, 1, 1};
+  for (unsigned k = 0; k < config->attribute_count; ++k)
+    if (config->attributes[k].id == kAttributeClusterDimension)
+      std::memcpy(cluster, config->attributes[k].value, sizeof cluster);
+  return LaunchClusters(function, config->grid, config->block, cluster, config->shared_bytes,
+                        parameters, extra);
 }
 // All blocks of a grid are resident, up to the simulator's limit.
 Result cuLaunchCooperativeKernel(Function function, unsigned grid_x, unsigned grid_y,

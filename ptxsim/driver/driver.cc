@@ -12,6 +12,7 @@
 // HLOKIT_CUDA_SIM_FAIL=N or N:CODE (the N-th call fails: tests of error paths).
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -35,6 +36,7 @@
 #include "ptxsim/launch.h"
 #include "ptxsim/memory.h"
 #include "ptxsim/parser.h"
+#include "ptxsim/profile.h"
 #include "support/status.h"
 
 namespace hlokit::cuda {
@@ -247,9 +249,17 @@ Result RunKernel(FunctionHandle& function, const ptx::LaunchOptions& options, vo
   if (absl::Status loaded = LoadVariables(program, context.memory, /*keep=*/true); !loaded.ok())
     return Fail(kOutOfMemory, std::string(loaded.message()));
   ptx::LaunchStats stats;
+  const char* const counts_file = std::getenv("HLOKIT_CUDA_SIM_PROFILE");
+  ptx::LaunchOptions profiled = options;
+  profiled.profile = counts_file != nullptr;
   const absl::Status status =
-      ptx::Launch(program, context.memory, ParameterBlock(program, parameters), options, stats);
+      ptx::Launch(program, context.memory, ParameterBlock(program, parameters), profiled, stats);
   std::fputs(stats.output.c_str(), stdout);
+  if (stats.counts != nullptr)
+    if (const absl::Status written =
+            ptx::AppendCounts(counts_file, program.functions[0]->function->name, *stats.counts);
+        !written.ok())
+      return Fail(kInvalidValue, std::string(written.message()));
   if (status.ok()) return kSuccess;
   if (absl::IsInvalidArgument(status)) return Fail(kInvalidValue, std::string(status.message()));
   context.fault = kLaunchFailed;
@@ -608,6 +618,15 @@ Result cuEventElapsedTime(float* milliseconds, Event start, Event end) {
 Result cuLaunchKernel(Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                       unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
                       Stream, void** parameters, void** extra) {
+  const unsigned grid[3] = {grid_x, grid_y, grid_z}, block[3] = {block_x, block_y, block_z};
+  constexpr unsigned kCluster[3] = {1, 1, 1};
+  return LaunchClusters(function, grid, block, kCluster, shared_bytes, parameters, extra);
+}
+}  // extern "C"
+
+Result LaunchClusters(Function function, const unsigned grid[3], const unsigned block[3],
+                      const unsigned cluster[3], unsigned shared_bytes, void** parameters,
+                      void** extra) {
   RETURN_UNLESS(EnterContext());
   if (function == nullptr) return kInvalidHandle;
   if (extra != nullptr) return Fail(kNotSupported, "arguments of a launch in `extra`");
@@ -618,15 +637,13 @@ Result cuLaunchKernel(Function function, unsigned grid_x, unsigned grid_y, unsig
         absl::StrCat(shared_bytes, " bytes of dynamic shared memory: the function has at most ",
                      function->max_dynamic_shared));
   ptx::LaunchOptions options;
-  const uint32_t grid[3] = {grid_x, grid_y, grid_z}, block[3] = {block_x, block_y, block_z};
-  std::memcpy(options.grid, grid, sizeof grid);
-  std::memcpy(options.block, block, sizeof block);
+  std::copy_n(grid, 3, options.grid);
+  std::copy_n(block, 3, options.block);
+  std::copy_n(cluster, 3, options.cluster);
   options.dynamic_shared = shared_bytes;
   options.threads = Machine::Get().threads();
   return RunKernel(*function, options, parameters);
 }
-
-}  // extern "C"
 
 }  // namespace hlokit::cuda
 // SPDX-License-Identifier: Apache-2.0

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -162,6 +163,61 @@ TEST_F(DriverTest, VariablesOfAModuleStay) {
   EXPECT_EQ(cuModuleGetGlobal_v2(&address, &bytes, module, "unknown"), kNotFound);
   EXPECT_EQ(cuModuleUnload(module), kSuccess);
   EXPECT_EQ(cuMemcpyDtoH_v2(&value, others, 4), kSuccess);
+}
+
+// Each block of a cluster of two copies a box of the tensor, whose map is a parameter, and adds
+// what the other one has.
+TEST_F(DriverTest, ClustersAndTensorMaps) {
+  const char kText[] = R"(.version 8.6
+.target sm_90a
+.address_size 64
+.visible .entry k(.param .align 64 .b8 map[128], .param .u64 pout) {
+  .reg .b64 q<4>; .reg .b32 w<8>; .reg .pred p;
+  .shared .align 128 .b32 mem[4]; .shared .align 8 .b64 bar;
+  ld.param.u64 q0, [pout]; mov.b64 q1, map; cvta.param.u64 q1, q1;
+  mov.u32 w0, %ctaid.x; shl.b32 w1, w0, 2;
+  mbarrier.init.shared.b64 [bar], 1; mbarrier.arrive.expect_tx.shared.b64 _, [bar], 16;
+  cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [mem], [q1, {w1}], [bar];
+  wait: mbarrier.try_wait.parity.shared.b64 p, [bar], 0; @!p bra wait;
+  barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;
+  mov.u32 w2, mem; xor.b32 w3, w0, 1; mapa.shared::cluster.u32 w4, w2, w3;
+  ld.shared::cluster.u32 w5, [w4+4]; ld.shared.u32 w6, [mem]; add.u32 w5, w5, w6;
+  mad.wide.u32 q0, w0, 4, q0; st.global.u32 [q0], w5;
+  barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;
+  ret;
+})";
+  Module module = nullptr;
+  Function k = nullptr;
+  ASSERT_EQ(cuModuleLoadData(&module, kText), kSuccess) << hlokitSimLastError();
+  ASSERT_EQ(cuModuleGetFunction(&k, module, "k"), kSuccess);
+  DeviceAddress x = 0, out = 0;
+  ASSERT_EQ(cuMemAlloc_v2(&x, 32), kSuccess);
+  ASSERT_EQ(cuMemAlloc_v2(&out, 8), kSuccess);
+  const uint32_t values[8] = {1, 2, 3, 4, 50, 60, 70, 80};
+  ASSERT_EQ(cuMemcpyHtoD_v2(x, values, 32), kSuccess);
+  alignas(64) unsigned char map[128];
+  const uint64_t dims[] = {8};
+  unsigned box[] = {4};
+  const unsigned steps[] = {1};
+  const auto encode = [&](int swizzle) {
+    return cuTensorMapEncodeTiled(map, 2, 1, x, dims, nullptr, box, steps, 0, swizzle, 0, 0);
+  };
+  ASSERT_EQ(encode(0), kSuccess);
+  LaunchAttribute cluster = {kAttributeClusterDimension, 0, {}};
+  const unsigned shape[3] = {2, 1, 1};
+  std::memcpy(cluster.value, shape, sizeof shape);
+  const LaunchConfig config = {{2, 1, 1}, {1, 1, 1}, 0, nullptr, &cluster, 1};
+  void* parameters[] = {map, &out};
+  ASSERT_EQ(cuLaunchKernelEx(&config, k, parameters, nullptr), kSuccess) << hlokitSimLastError();
+  uint32_t sums[2] = {};
+  EXPECT_EQ(cuMemcpyDtoH_v2(sums, out, 8), kSuccess);
+  EXPECT_EQ(sums[0], 61u);
+  EXPECT_EQ(sums[1], 52u);
+  box[0] = 3;  // 12 bytes
+  EXPECT_EQ(encode(0), kInvalidValue);
+  box[0] = 16;  // 64 bytes, beyond the swizzle's 32
+  EXPECT_EQ(encode(1), kInvalidValue);
+  EXPECT_EQ(cuTensorMapReplaceAddress(map, x + 8), kInvalidValue);
 }
 
 TEST_F(DriverTest, WhatOtherClientsAsk) {

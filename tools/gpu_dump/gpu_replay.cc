@@ -419,6 +419,7 @@ absl::Status GpuReplay::Device::RunKernel(const Instruction& i, const GpuThunk& 
   launch.threads = options_.threads;
   launch.max_steps = options_.max_steps;
   launch.check_races = options_.check_races;
+  launch.profile = options_.profile;
   Launched launched;
   launched.instruction = i.name();
   launched.kernel = thunk.kernel;

@@ -180,7 +180,9 @@ absl::Status Report(const RunOptions& o, const LoadedModule& loaded, const Execu
     PrintOut(DescribeResults(execution.results, o.print_literals));
   if (o.stats && o.kernels.empty()) PrintOut(StatsText(execution.stats));
   if (o.time_passes) PrintOut(PhasesText(loaded, execution.stats));
-  if (o.wants_profile_table()) {
+  if (!o.kernels.empty()) {
+    // The replay has printed its counts.
+  } else if (o.wants_profile_table()) {
     PrintOut(execution.profile);
   } else if (!o.profile.empty()) {
     RETURN_IF_ERROR(AtomicWriteFile(o.profile, execution.profile));
@@ -216,7 +218,7 @@ absl::StatusOr<std::unique_ptr<Client>> MakeClient(const std::string& name) {
 
 // That the platform can do what the flags ask for.
 absl::Status CheckCapabilities(const RunOptions& o, const Capabilities& can) {
-  if (!o.profile.empty() && (o.compile_only || !can.profiles))
+  if (!o.profile.empty() && o.kernels.empty() && (o.compile_only || !can.profiles))
     return InvalidArgument("--profile: only runs on the ", PlatformsWith(&Capabilities::profiles),
                            " platform are measured");
   if (o.sanitize && !can.sanitizes)

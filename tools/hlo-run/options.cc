@@ -232,6 +232,11 @@ void AddPtxFlags(CLI::App& app, PtxOptions& o) {
       ->delimiter(',')
       ->expected(1, 3)
       ->needs(ptx);
+  app.add_option("--cluster", o.cluster, "blocks of a cluster")
+      ->type_name("X,Y,Z")
+      ->delimiter(',')
+      ->expected(1, 3)
+      ->needs(ptx);
   app.add_option("--shared", o.shared, "bytes of dynamic shared memory")
       ->type_name("BYTES")
       ->needs(ptx);

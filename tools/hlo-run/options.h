@@ -13,7 +13,7 @@ namespace hlokit {
 struct PtxOptions {
   std::string file;    // empty: not asked for
   std::string kernel;  // empty: the only one
-  std::vector<uint32_t> grid = {1}, block = {1};
+  std::vector<uint32_t> grid = {1}, block = {1}, cluster = {1};
   int64_t shared = 0;  // bytes of dynamic shared memory
 };
 

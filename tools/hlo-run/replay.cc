@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/strip.h"
+#include "ptxsim/profile.h"
 #include "support/status.h"
 #include "tools/common/report.h"
 #include "tools/gpu_dump/gpu_replay.h"
@@ -43,6 +44,18 @@ std::string LaunchesText(const GpuReplay::Result& result) {
   return text;
 }
 
+// --profile: a table of all launches together, or a line each in a file.
+absl::Status ReportCounts(const GpuReplay::Result& result, const RunOptions& o) {
+  ptx::LaunchCounts all;
+  for (const GpuReplay::Launched& launched : result.launches) {
+    if (!o.wants_profile_table())
+      RETURN_IF_ERROR(ptx::AppendCounts(o.profile, launched.kernel, *launched.stats.counts));
+    all.Add(*launched.stats.counts);
+  }
+  if (o.wants_profile_table()) PrintOut(ptx::CountsText(all, ptx::FindGpuModel("h100")));
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> ReplayedModule(const std::string& dump) {
@@ -61,6 +74,7 @@ absl::StatusOr<Execution> ExecuteReplay(const Module& module,
   options.threads = ThreadsOf(o);
   options.max_steps = o.max_steps;
   options.check_races = !o.checks.empty();
+  options.profile = !o.profile.empty();
   Execution execution;
   for (int64_t run = 0; run < o.iterations; ++run) {
     const Stopwatch watch;
@@ -69,6 +83,7 @@ absl::StatusOr<Execution> ExecuteReplay(const Module& module,
     for (const GpuReplay::Launched& launched : result.launches) PrintOut(launched.stats.output);
     if (run + 1 < o.iterations) continue;
     if (o.stats) PrintOut(LaunchesText(result));
+    if (!o.profile.empty()) RETURN_IF_ERROR(ReportCounts(result, o));
     execution.results.push_back(std::move(result.value));
   }
   return execution;

@@ -21,6 +21,7 @@
 #include "ptxsim/decode.h"
 #include "ptxsim/launch.h"
 #include "ptxsim/parser.h"
+#include "ptxsim/profile.h"
 #include "support/file.h"
 #include "support/status.h"
 #include "tools/common/exit_status.h"
@@ -213,7 +214,9 @@ ptx::LaunchOptions LaunchOptionsOf(const RunOptions& o) {
   ptx::LaunchOptions launch;
   std::copy(o.ptx.grid.begin(), o.ptx.grid.end(), launch.grid);
   std::copy(o.ptx.block.begin(), o.ptx.block.end(), launch.block);
+  std::copy(o.ptx.cluster.begin(), o.ptx.cluster.end(), launch.cluster);
   launch.dynamic_shared = o.ptx.shared;
+  launch.profile = !o.profile.empty();
   launch.threads = ThreadsOf(o);
   launch.max_steps = o.max_steps;
   launch.check_races = !o.checks.empty();
@@ -249,6 +252,12 @@ absl::Status RunKernel(const RunOptions& o, const ptx::Program& program) {
       ptx::Launch(program, memory, arguments.bytes(), LaunchOptionsOf(o), stats);
   PrintOut(stats.output);
   RETURN_IF_ERROR(status);
+  if (o.wants_profile_table()) {
+    PrintOut(ptx::CountsText(*stats.counts, ptx::FindGpuModel("h100")));
+  } else if (stats.counts != nullptr) {
+    RETURN_IF_ERROR(
+        ptx::AppendCounts(o.profile, program.functions[0]->function->name, *stats.counts));
+  }
   return ReportRun(o, arguments.TakeResults(memory), stats);
 }
 

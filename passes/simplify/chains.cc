@@ -306,14 +306,12 @@ Instruction* MaxOfCbrt(Instruction* i, Rewriter& r) {
   return r.Clone(a, i->shape(), {r.Add(i->opcode(), i->shape(), {a->operand(0), b->operand(0)})});
 }
 
-// min(y, min(x, y)) is min(y, x), which needs the inner one no more.
+// min(y, min(x, y)) is min(y, x), which needs the inner one no more; min(min(x, y), y) is the inner
+// one itself, as min-repeated says.
 Instruction* BoundRepeated(Instruction* i, Rewriter& r) {
-  for (int k : {0, 1}) {
-    const Instruction* inner = i->operand(1 - k);
-    if (inner->opcode() != i->opcode() || inner->operand(1) != i->operand(k)) continue;
-    return r.Add(i->opcode(), i->shape(), {i->operand(k), inner->operand(0)});
-  }
-  return nullptr;
+  const Instruction* inner = i->operand(1);
+  if (inner->opcode() != i->opcode() || inner->operand(1) != i->operand(0)) return nullptr;
+  return r.Add(i->opcode(), i->shape(), {i->operand(0), inner->operand(0)});
 }
 
 constexpr Rule kRules[] = {

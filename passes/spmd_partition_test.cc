@@ -206,6 +206,16 @@ constexpr const char* kUnsharded[] = {
     "direction=LT\nx = f32[8,12]{1,0} select(c, s, o)\n"
     "u = f32[8,3]{1,0} dynamic-slice(x, z, i), dynamic_slice_sizes={8,3}\n"
     "ROOT d = f32[8,12]{1,0} dynamic-update-slice(x, u, z, i)",
+    // windows that reach over several neighbours, one of them beyond both ends
+    "p = f32[8,12]{1,0} parameter(0)\nz = f32[] constant(0)\n"
+    "w = f32[8,12]{1,0} reduce-window(p, z), window={size=5x9 pad=2_2x5_3}, to_apply=add\n"
+    "ROOT v = f32[4,17]{1,0} reduce-window(w, z), window={size=3x4 stride=2x1 pad=0_1x4_4}, "
+    "to_apply=add",
+    // pads and slices by more than a shard
+    "p = f32[8,12]{1,0} parameter(0)\nz = f32[] constant(1)\n"
+    "q = f32[16,12]{1,0} pad(p, z), padding=5_3x-4_4\n"
+    "s = f32[8,4]{1,0} slice(q), slice={[3:11], [7:11]}\n"
+    "ROOT r = f32[8,8]{1,0} pad(s, z), padding=0_0x1_3",
 };
 
 // However arrays are cut, the parts are those of the whole.
@@ -275,6 +285,17 @@ INSTANTIATE_TEST_SUITE_P(
              "z = s32[] constant(0)\ni = s32[] constant(7)\n"
              "a = f32[8,12]{1,0} dynamic-update-slice(p, u, z, i)\n"
              "ROOT b = f32[8,3]{1,0} dynamic-slice(a, z, i), dynamic_slice_sizes={8,3}" ROWS},
+        Case{"SortedAcross", "p = f32[8,12]{1,0} parameter(0)" COLUMNS
+                             "s = f32[8,12]{1,0} sort(p), dimensions={1}, to_apply=lt" COLUMNS
+                             "ROOT q = f32[8,12]{1,0} negate(s)" COLUMNS},
+        Case{"SortedWhole", "p = f32[6,12]{1,0} parameter(0)" COLUMNS
+                            "s = f32[6,12]{1,0} sort(p), dimensions={1}, to_apply=lt" COLUMNS
+                            "ROOT q = f32[6,12]{1,0} negate(s)" COLUMNS},
+        Case{"WideWindows",
+             "p = f32[8,12]{1,0} parameter(0)" COLUMNS
+             "z = f32[] constant(0)\n"
+             "w = f32[8,12]{1,0} reduce-window(p, z), window={size=1x9 pad=0_0x5_3}, "
+             "to_apply=add" COLUMNS "ROOT q = f32[8,12]{1,0} negate(w)" COLUMNS},
         Case{"Marked", "p = f32[8,12]{1,0} parameter(0)" ROWS
                        "s = f32[8,12]{1,0} custom-call(p), custom_call_target=\"Sharding\"" COLUMNS
                        "ROOT q = f32[8,12]{1,0} reverse(s), dimensions={0}" COLUMNS},

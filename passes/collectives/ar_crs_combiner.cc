@@ -5,8 +5,8 @@
 // subtractions of other such sums or of constants, and then by an all-reduce over replicas that
 // adds up, where nothing else reads what lies between. Products with constants may lie there too.
 // The first all-reduces go, constants that are added on the way are divided by the number of
-// partitions, and the last one runs over the partitions too. One partition is no other case: XLA's
-// pass is told the number of partitions, and modules for it need not say it.
+// partitions, and the last one runs over the partitions too. One replica has no second sum. One
+// partition is no other case: XLA's pass is told how many there are, its modules need not say it.
 // Rounds otherwise than before. Cost: linear.
 //   all-reduce(f(all-reduce(x, partitions)), replicas)
 //     ->  all-reduce(f(x), replicas and partitions)
@@ -119,7 +119,7 @@ bool HasSum(const Instruction* i) {
 
 absl::StatusOr<Instruction*> Combine(Instruction* i, Rewriter& r) {
   const ModuleHeader& header = i->module()->header();
-  if (!AddsUp(i) || CollectiveGroupsOf(*i)->channel_id) return nullptr;
+  if (header.replica_count < 2 || !AddsUp(i) || CollectiveGroupsOf(*i)->channel_id) return nullptr;
   Instruction* x = i->operand(0);
   Unsummed unsummed(r, header.num_partitions);
   if (!unsummed.CanMake(x, i) || !HasSum(x)) return nullptr;

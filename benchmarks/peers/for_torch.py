@@ -54,7 +54,7 @@ def prefill(w, x):
 
 
 def decode(w, x, caches, position):
-    mask = torch.arange(caches.shape[3]) <= position
+    mask = torch.arange(caches.shape[3])[None] <= position
     place = position.reshape(1).long()
     for number, each in enumerate(w["layers"]):
         q, k, v = dense(each["qkv"], layer_norm(each["norm1"], x)).chunk(3, -1)

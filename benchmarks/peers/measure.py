@@ -156,7 +156,9 @@ def by_openvino(a, program):
     if a.threads:
         properties["INFERENCE_NUM_THREADS"] = a.threads
     request = openvino.Core().compile_model(model, "CPU", properties).create_infer_request()
-    arrays = [x.float().numpy() if x.dtype == net.torch.bfloat16 else x.numpy() for x in net.inputs]
+    bf16 = net.torch.bfloat16
+    arrays = [openvino.Tensor(x.view(net.torch.int16).numpy(), list(x.shape), openvino.Type.bf16) if x.dtype == bf16
+              else x.numpy() for x in net.inputs]
     compile_s = time.perf_counter() - start
     first, first_s, times = timed(lambda: [request.infer(arrays, share_inputs=True)[k] for k in range(len(model.outputs))],
                                   a.seconds)

@@ -188,6 +188,17 @@ TEST(DotTest, FewRowsPackAsTheyGo) {
   CheckDot<float, float>({{m, k, 0, n}, {n, 0, 1, 1}, {k, 1, n + 7, 0}}, 0, 1, 1, 3);
 }
 
+// Pairs of bf16 likewise: an odd depth is packed ahead, and a few rows are one tile.
+TEST(DotTest, FewRowsOfPairsPackAsTheyGo) {
+  const int64_t n = 300;
+  for (const int64_t m : {4, 5, 20, 45}) {
+    for (const int64_t k : {64, 1030, 1031, 2100}) {
+      CheckDot<Bfloat16, float>({{m, k, 0, n}, {n, 0, 1, 1}, {k, 1, n + 2, 0}}, 0, 1, 1, 3);
+      CheckDot<Bfloat16, float>({{m, 1, 0, n}, {n, 0, 1, 1}, {k, m, n, 0}}, 0, 1, 1, 3);
+    }
+  }
+}
+
 // The same where rows of A lie a page apart, so that each thread packs A, and where they do not.
 TEST(DotTest, FewRowsGiveTheSameBitsForAnyNumberOfThreads) {
   for (const int64_t k : {1024, 1030}) {

@@ -192,9 +192,10 @@ class Product {
 
   // Whether a register tile can pack the panel of B that it reads: its rows lie together in memory.
   bool PacksInTiles() const {
-    return b_.type == kOwnType && b_.outer.table == nullptr && b_.outer.stride == 1 &&
+    const int32_t type = kernels_->depth_unit == 1 ? kOwnType : HLOKIT_BF16;
+    return b_.type == type && b_.outer.table == nullptr && b_.outer.stride == 1 &&
            b_.k.table == nullptr && b_.negate_from >= depth_ &&
-           kernels_->packing[shape_][height_] != nullptr;
+           depth_ % kernels_->depth_unit == 0 && kernels_->packing[shape_][height_] != nullptr;
   }
 
   bool IsDeep() const {
@@ -431,7 +432,7 @@ class Product {
       const int64_t bytes = ElementBytes(b_.type);
       b = static_cast<const char*>(b_.data) + (slab.k0 * b_.k.stride + n * width_) * bytes;
       ldb = b_.k.stride;
-      row_bytes = ldb * bytes;
+      row_bytes = ldb * bytes * kernels_->depth_unit;
     }
     if (packs) {
       const PackingKernel<T> kernel = kernels_->packing[shape_][rows];
@@ -441,7 +442,7 @@ class Product {
     }
     if (const char* ahead = LinesAhead(slab, m, n); ahead != nullptr) {
       const FetchingKernel<T> kernel = kernels_->fetching[shape_][rows];
-      const int64_t step = b_.k.stride * int64_t{sizeof(T)};
+      const int64_t step = b_.k.stride * ElementBytes(b_.type) * kernels_->depth_unit;
       return AddParts(slab, accumulate, [&](int64_t k, int64_t depth, bool add) {
         kernel(depth, a + k, lda, b + k * row_bytes, ldb, ahead + k * step, step, to, ld, add);
       });
@@ -453,14 +454,16 @@ class Product {
     });
   }
 
-  // The tiles below the first one of a panel of B, one for each line of the cache that a row of the
-  // panel has, fetch those lines of the panel that comes next. Null for other tiles.
+  // The tiles below the first one of a panel of B, one for each line of the cache that a row of
+  // packed B fills, fetch those lines of the panel that comes next: the pieces of a row, or the
+  // rows of which a packed one is made. Null for other tiles.
   const char* LinesAhead(const Slab& slab, int64_t m, int64_t n) const {
-    const int64_t line = (m - 1) * kLineBytes, after = n + 1 < slab.end ? n + 1 : slab.after;
-    if (!slab.packs || m == 0 || line >= width_ * int64_t{sizeof(T)} || !IsWhole(after))
+    const int64_t after = n + 1 < slab.end ? n + 1 : slab.after, row = b_.k.stride;
+    if (!slab.packs || m == 0 || m > width_ * int64_t{sizeof(T)} / kLineBytes || !IsWhole(after))
       return nullptr;
-    return static_cast<const char*>(b_.data) +
-           (slab.k0 * b_.k.stride + after * width_) * int64_t{sizeof(T)} + line;
+    const int64_t bytes = ElementBytes(b_.type);
+    return static_cast<const char*>(b_.data) + (slab.k0 * row + after * width_) * bytes +
+           (m - 1) * (kernels_->depth_unit == 1 ? kLineBytes : row * bytes);
   }
 
   // Part by part of the slab, while the tile of C is in the cache: sums of sums round less.

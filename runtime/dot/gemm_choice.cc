@@ -26,13 +26,18 @@ int AccumulatorRank(int32_t type) {  // 1: f32, 2: f64, 3: 32-bit integers, 4: 6
 }
 
 #if defined(__x86_64__)
-// Below this many rows and columns, bf16 read in place beats pairs, which need packing.
+// Below this many rows and columns, bf16 read in place beats pairs, which need packing. Where the
+// first tile packs the rows of B, which lie together in memory, packing costs less.
 constexpr int64_t kLeastForPairs = 2 * kGemmMaxRows;
+constexpr int64_t kLeastForPairsOfRows = 4;
+constexpr int64_t kManyColumns = 256;
 constexpr int64_t kLeastAlongK = 64;
 
 bool WantsPairs(const GemmSource& a, const GemmSource& b, const GemmTarget& c) {
-  return a.type == HLOKIT_BF16 && b.type == HLOKIT_BF16 &&
-         std::min(c.rows.size, c.cols.size) > kLeastForPairs && HasBf16Products();
+  if (a.type != HLOKIT_BF16 || b.type != HLOKIT_BF16 || !HasBf16Products()) return false;
+  const bool by_rows = c.cols.size >= kManyColumns && b.outer.table == nullptr &&
+                       b.outer.stride == 1 && b.k.table == nullptr && b.k.size % 2 == 0;
+  return std::min(c.rows.size, c.cols.size) > (by_rows ? kLeastForPairsOfRows : kLeastForPairs);
 }
 #endif
 

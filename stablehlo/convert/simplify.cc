@@ -123,36 +123,14 @@ Instruction* SimplifySubtract(BodyConverter& body, Instruction* made) {
 
 // Arrays of more elements are left to be computed.
 constexpr int64_t kMaxFolded = 65536;
-constexpr Opcode kFolded[] = {Opcode::kAbs,
-                              Opcode::kAdd,
-                              Opcode::kAnd,
-                              Opcode::kClamp,
-                              Opcode::kCompare,
-                              Opcode::kConcatenate,
-                              Opcode::kConvert,
-                              Opcode::kCosine,
-                              Opcode::kDivide,
-                              Opcode::kExponential,
-                              Opcode::kLogistic,
-                              Opcode::kMaximum,
-                              Opcode::kMinimum,
-                              Opcode::kMultiply,
-                              Opcode::kNegate,
-                              Opcode::kNot,
-                              Opcode::kOr,
-                              Opcode::kRemainder,
-                              Opcode::kReshape,
-                              Opcode::kReverse,
-                              Opcode::kRoundNearestAfz,
-                              Opcode::kRoundNearestEven,
-                              Opcode::kSelect,
-                              Opcode::kSign,
-                              Opcode::kSine,
-                              Opcode::kSlice,
-                              Opcode::kSubtract,
-                              Opcode::kTan,
-                              Opcode::kTanh,
-                              Opcode::kTranspose};
+constexpr Opcode kFolded[] = {
+#define MLIR_SIMPLE(operation, opcode)
+#define MLIR_CONVERT(operation, function)
+#define MLIR_FOLDED(opcode) Opcode::k##opcode,
+#include "stablehlo/convert/operations.def"
+#undef MLIR_CONVERT
+#undef MLIR_SIMPLE
+};
 
 // The elements of a constant, those of a splat spelled out.
 Literal ElementsOf(const Instruction& constant) {

@@ -94,15 +94,18 @@ std::vector<std::pair<size_t, size_t>> PartsOf(absl::string_view text) {
   return parts;
 }
 
-absl::StatusOr<std::unique_ptr<MlirModule>> ReadPart(absl::string_view text, size_t begin) {
-  return IsMlirBytecode(text) ? ReadMlirBytecode(text) : ReadMlirText(text, begin);
+// The program of the file's text from `begin` to `end`.
+absl::StatusOr<std::unique_ptr<MlirModule>> ReadPart(const std::shared_ptr<const SourceFile>& file,
+                                                     size_t begin, size_t end) {
+  const absl::string_view text = file->text().substr(0, end);
+  return IsMlirBytecode(text) ? ReadMlirBytecode(text, file) : ReadMlirText(text, begin);
 }
 
 // The programs of the text from `begin` to `end`.
 void AddPrograms(const std::shared_ptr<const SourceFile>& file, size_t begin, size_t end,
                  std::vector<StablehloProgram>& all) {
   const std::string unknown = absl::StrCat("part ", all.size() + 1);
-  const auto program = ReadPart(file->text().substr(0, end), begin);
+  const auto program = ReadPart(file, begin, end);
   if (!program.ok()) {
     all.push_back({unknown, program.status(), {}});
     return;

@@ -88,6 +88,23 @@ TEST(StablehloTest, TellsWhatIsAskedOfMemory) {
   EXPECT_EQ(wishes.results[0].layout, "{0,1}");
 }
 
+// Weights stay in the file until somebody looks at them.
+TEST(StablehloTest, LargeArraysOfBytecodeAreCopiedWhenLookedInto) {
+  auto bytes = ReadFile(HLOKIT_SOURCE_DIR "/testdata/stablehlo/written/weights.mlirbc");
+  ASSERT_TRUE(bytes.ok()) << bytes.status();
+  auto file = std::make_shared<const SourceFile>("weights.mlirbc", *std::move(bytes));
+  const auto module = ReadStablehlo(file);
+  ASSERT_TRUE(module.ok()) << module.status();
+  EXPECT_GT(file.use_count(), 1);
+  const Literal* weights = nullptr;
+  for (const Instruction* i : (*module)->entry()->Instructions())
+    if (i->opcode() == Opcode::kConstant) weights = i->literal();
+  ASSERT_NE(weights, nullptr);
+  EXPECT_EQ(weights->element_count(), 2048);
+  EXPECT_EQ(weights->as<float>()[2047], 2047);
+  EXPECT_EQ(file.use_count(), 1);
+}
+
 TEST(StablehloTest, CastsOfTransposesAreOfOneType) {
   const auto file = std::make_shared<SourceFile>(
       "f", std::string("func.func public @main(%a: tensor<2x3xf32>) -> tensor<3x2xf32> {\n"

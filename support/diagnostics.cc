@@ -79,14 +79,20 @@ void AppendHidden(int hidden, absl::string_view kind, std::string* out) {
 
 }  // namespace
 
+SourceFile::SourceFile(std::string name, absl::string_view text, std::shared_ptr<const void> owner)
+    : name_(std::move(name)),
+      text_(text),
+      owner_(std::move(owner)),
+      lines_(std::make_shared<Lines>()) {}
+
 SourceFile::SourceFile(std::string name, std::shared_ptr<const std::string> text)
-    : name_(std::move(name)), text_(std::move(text)), lines_(std::make_shared<Lines>()) {}
+    : SourceFile(std::move(name), *text, text) {}
 
 SourceFile::SourceFile(std::string name, std::string text)
     : SourceFile(std::move(name), std::make_shared<const std::string>(std::move(text))) {}
 
 absl::string_view SourceFile::TextAt(SourcePlace place) const {
-  if (!place.valid() || place.offset > text_->size()) return {};
+  if (!place.valid() || place.offset > text_.size()) return {};
   return text().substr(place.offset, place.length);
 }
 
@@ -94,7 +100,7 @@ const std::vector<uint32_t>& SourceFile::LineStarts() const {
   std::call_once(lines_->once, [this] {
     std::vector<uint32_t>& starts = lines_->starts;
     starts.push_back(0);
-    for (size_t at = text_->find('\n'); at != std::string::npos; at = text_->find('\n', at + 1)) {
+    for (size_t at = text_.find('\n'); at != std::string::npos; at = text_.find('\n', at + 1)) {
       starts.push_back(static_cast<uint32_t>(at + 1));
     }
   });
@@ -102,14 +108,14 @@ const std::vector<uint32_t>& SourceFile::LineStarts() const {
 }
 
 LineColumn SourceFile::Locate(uint32_t offset) const {
-  offset = std::min<uint64_t>(offset, text_->size());
+  offset = std::min<uint64_t>(offset, text_.size());
   const std::vector<uint32_t>& starts = LineStarts();
   auto after = std::upper_bound(starts.begin(), starts.end(), offset);
   return {static_cast<uint32_t>(after - starts.begin()), offset - *(after - 1) + 1};
 }
 
 absl::string_view SourceFile::LineAt(uint32_t offset) const {
-  offset = std::min<uint64_t>(offset, text_->size());
+  offset = std::min<uint64_t>(offset, text_.size());
   LineColumn at = Locate(offset);
   absl::string_view line = text().substr(offset - (at.column - 1));
   line = line.substr(0, line.find('\n'));

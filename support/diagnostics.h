@@ -34,10 +34,11 @@ class SourceFile {
  public:
   SourceFile(std::string name, std::shared_ptr<const std::string> text);
   SourceFile(std::string name, std::string text);
+  // A text that lives as long as `owner`, as that of a mapped file does.
+  SourceFile(std::string name, absl::string_view text, std::shared_ptr<const void> owner);
 
   const std::string& name() const { return name_; }
-  absl::string_view text() const { return *text_; }
-  const std::shared_ptr<const std::string>& shared_text() const { return text_; }
+  absl::string_view text() const { return text_; }
   absl::string_view TextAt(SourcePlace place) const;
 
   // Offsets past the end count as the end. The first call finds the line starts; safe from several
@@ -54,7 +55,8 @@ class SourceFile {
   const std::vector<uint32_t>& LineStarts() const;
 
   std::string name_;
-  std::shared_ptr<const std::string> text_;
+  absl::string_view text_;
+  std::shared_ptr<const void> owner_;
   std::shared_ptr<Lines> lines_;
 };
 

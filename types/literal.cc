@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <new>
 
 #include "support/allocate.h"
@@ -58,6 +59,42 @@ Literal::Literal(Shape shape, bool zeroed) : shape_(std::move(shape)) {
   data_.reset(Allocate(count_ * ByteWidth(shape_.type), zeroed));
 }
 
+struct Literal::DeferredBytes {
+  const uint8_t* bytes;
+  std::shared_ptr<const void> owner;
+  std::once_flag once;
+  Block copy;
+};
+
+Literal Literal::Deferred(Shape shape, const uint8_t* bytes, std::shared_ptr<const void> owner) {
+  Literal literal;
+  literal.count_ = shape.ElementCount();
+  literal.shape_ = std::move(shape);
+  literal.deferred_ = std::make_shared<DeferredBytes>();
+  literal.deferred_->bytes = bytes;
+  literal.deferred_->owner = std::move(owner);
+  return literal;
+}
+
+Literal::Block Literal::CopyOf(const uint8_t* bytes, int64_t size) {
+  Block copy(Allocate(size, /*zeroed=*/false));
+  std::memcpy(copy.get(), bytes, size);
+  return copy;
+}
+
+const uint8_t* Literal::DeferredData() const {
+  std::call_once(deferred_->once, [this] {
+    deferred_->copy = CopyOf(deferred_->bytes, byte_size());
+    deferred_->owner.reset();
+  });
+  return deferred_->copy.get();
+}
+
+void Literal::Settle() {
+  data_ = CopyOf(DeferredData(), byte_size());
+  deferred_.reset();
+}
+
 Literal Literal::Tuple(std::vector<Literal> elements) {
   Literal tuple;
   std::vector<Shape> shapes;
@@ -78,11 +115,10 @@ Literal Literal::Token() {
 Literal::Literal(const Literal& other)
     : shape_(other.shape_),
       count_(other.count_),
+      deferred_(other.deferred_),
       elements_(other.elements_),
       dynamic_sizes_(other.dynamic_sizes_) {
-  if (!other.data_) return;
-  data_.reset(Allocate(byte_size(), /*zeroed=*/false));
-  std::memcpy(data_.get(), other.data_.get(), byte_size());
+  if (other.data_) data_ = CopyOf(other.data_.get(), byte_size());
 }
 
 Literal& Literal::operator=(const Literal& other) {
@@ -111,7 +147,7 @@ void Literal::set_dynamic_size(int d, int64_t size) {
 
 int64_t Literal::GetInt(int64_t i) const {
   const int bytes = ByteWidth(shape_.type);
-  const uint64_t bits = LoadBits(data_.get() + i * bytes, bytes);
+  const uint64_t bits = LoadBits(data() + i * bytes, bytes);
   if (IsSigned(shape_.type)) return SignExtend(bits, BitWidth(shape_.type));
   if (IsSubByte(shape_.type)) return bits & ((1u << BitWidth(shape_.type)) - 1);
   return static_cast<int64_t>(bits);
@@ -131,7 +167,7 @@ double Literal::GetDouble(int64_t i) const {
   }
   if (!IsFloat(shape_.type)) return static_cast<double>(GetInt(i));
   const int bytes = ByteWidth(shape_.type);
-  return FloatFromBits(shape_.type, LoadBits(data_.get() + i * bytes, bytes));
+  return FloatFromBits(shape_.type, LoadBits(data() + i * bytes, bytes));
 }
 
 std::complex<double> Literal::GetComplex(int64_t i) const {
@@ -147,7 +183,7 @@ void Literal::SetInt(int64_t i, int64_t value) {
     const int width = BitWidth(shape_.type);
     value = IsSigned(shape_.type) ? SignExtend(value, width) : value & ((1 << width) - 1);
   }
-  StoreBits(data_.get() + i * bytes, bytes, static_cast<uint64_t>(value));
+  StoreBits(data() + i * bytes, bytes, static_cast<uint64_t>(value));
 }
 
 // Rounded to the element type.
@@ -158,7 +194,7 @@ void Literal::SetDouble(int64_t i, double value) {
     as<double>()[i] = value;
   } else {
     const int bytes = ByteWidth(shape_.type);
-    StoreBits(data_.get() + i * bytes, bytes, FloatToBits(shape_.type, value));
+    StoreBits(data() + i * bytes, bytes, FloatToBits(shape_.type, value));
   }
 }
 
@@ -184,7 +220,7 @@ int64_t Literal::LinearIndex(absl::Span<const int64_t> index) const {
 bool Literal::operator==(const Literal& other) const {
   if (!SameIgnoringLayout(shape_, other.shape_)) return false;
   if (shape_.IsTuple()) return elements_ == other.elements_;
-  return count_ == 0 || std::memcmp(data_.get(), other.data_.get(), byte_size()) == 0;
+  return count_ == 0 || std::memcmp(data(), other.data(), byte_size()) == 0;
 }
 
 namespace {

@@ -28,12 +28,17 @@ class Literal {
   explicit Literal(Shape shape) : Literal(std::move(shape), /*zeroed=*/true) {}
   // An array (or tuple of arrays) whose elements the caller is about to write.
   static Literal Unset(Shape shape) { return Literal(std::move(shape), /*zeroed=*/false); }
+  // An array whose elements are `bytes`, as many as they need, which live as long as `owner`. They
+  // are copied when an element is first asked for, by whichever thread does: an array that nobody
+  // looks into, such as a weight in a mapped file, costs neither time nor memory.
+  static Literal Deferred(Shape shape, const uint8_t* bytes, std::shared_ptr<const void> owner);
   static Literal Tuple(std::vector<Literal> elements);
   static Literal Token();
   Literal(const Literal& other);
   Literal& operator=(const Literal& other);
   Literal(Literal&&) = default;
   Literal& operator=(Literal&&) = default;
+  ~Literal() = default;
 
   // Scalars and rank-1 arrays of native types (bool, intN_t, uintN_t, float, double, std::complex).
   template <typename T>
@@ -47,16 +52,19 @@ class Literal {
   ElementType type() const { return shape_.type; }
   int64_t element_count() const { return count_; }
 
-  uint8_t* data() { return data_.get(); }
-  const uint8_t* data() const { return data_.get(); }
+  uint8_t* data() {
+    if (deferred_) Settle();
+    return data_.get();
+  }
+  const uint8_t* data() const { return deferred_ ? DeferredData() : data_.get(); }
   int64_t byte_size() const { return count_ * ByteWidth(shape_.type); }
   template <typename T>
   T* as() {
-    return reinterpret_cast<T*>(data_.get());
+    return reinterpret_cast<T*>(data());
   }
   template <typename T>
   const T* as() const {
-    return reinterpret_cast<const T*>(data_.get());
+    return reinterpret_cast<const T*>(data());
   }
 
   std::vector<Literal>& elements() { return elements_; }
@@ -88,9 +96,16 @@ class Literal {
   struct Free {
     void operator()(uint8_t* p) const { std::free(p); }
   };
+  using Block = std::unique_ptr<uint8_t[], Free>;  // 64-byte aligned
+  struct DeferredBytes;
+  static Block CopyOf(const uint8_t* bytes, int64_t size);
+  const uint8_t* DeferredData() const;
+  void Settle();  // a deferred array becomes one of its own
+
   Shape shape_;
   int64_t count_ = 0;
-  std::unique_ptr<uint8_t[], Free> data_;  // 64-byte aligned
+  Block data_;
+  std::shared_ptr<DeferredBytes> deferred_;  // instead of data_; copies share it
   std::vector<Literal> elements_;
   DimVector dynamic_sizes_;  // empty: all at their bounds
 };

@@ -1,10 +1,13 @@
 // Literals: element access, layouts, and their text as XLA prints it.
 #include "types/literal.h"
 
+#include <atomic>
 #include <cmath>
 #include <cstring>
+#include <memory>
 #include <numeric>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -190,6 +193,37 @@ TEST(LiteralText, Braces) {
        }) {
     EXPECT_EQ(Text(c.literal), c.text);
   }
+}
+
+// A deferred array's bytes are kept until it is read, and a copy that is written to is its own.
+TEST(LiteralTest, DeferredArrays) {
+  auto owner = std::make_shared<const std::vector<uint8_t>>(std::vector<uint8_t>{1, 0, 2, 0, 3, 0});
+  const Shape shape = Shape::Array(T::kU16, {3});
+  const Literal literal = Literal::Deferred(shape, owner->data(), owner);
+  Literal copy = literal;
+  EXPECT_EQ(owner.use_count(), 2);
+  EXPECT_EQ(literal, Literal::R1<uint16_t>({1, 2, 3}));
+  EXPECT_EQ(owner.use_count(), 1);
+  EXPECT_EQ(copy.GetInt(2), 3);
+  copy.SetInt(2, 7);
+  EXPECT_EQ(copy, Literal::R1<uint16_t>({1, 2, 7}));
+  EXPECT_EQ(literal.GetInt(2), 3);
+  Literal written = Literal::Deferred(shape, owner->data(), owner);
+  written.as<uint16_t>()[0] = 9;
+  EXPECT_EQ(written, Literal::R1<uint16_t>({9, 2, 3}));
+  EXPECT_EQ((*owner)[0], 1);
+}
+
+TEST(LiteralTest, DeferredArraysFromManyThreads) {
+  const auto owner = std::make_shared<const std::vector<uint8_t>>(1 << 20, uint8_t{5});
+  const Literal literal =
+      Literal::Deferred(Shape::Array(T::kU8, {1 << 20}), owner->data(), owner);
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong = 0;
+  for (int i = 0; i < 8; ++i)
+    threads.emplace_back([&, i] { wrong += literal.data()[(i + 1) * 1000] != 5; });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
 }
 
 TEST(LiteralText, Options) {

@@ -132,7 +132,7 @@ bool MlirBytecodeReader::Dense(BytecodeCursor& c, MlirAttribute& a) {
   if (!Type(c, a.type) || !c.VarInt(size) || !c.Bytes(size, blob)) return false;
   if (a.type->kind != MlirType::Kind::kTensor || a.type->shape.HasDynamicDims())
     return c.Fail("a dense value needs a tensor of known size");
-  auto literal = DenseFromBytes(blob, a.type->shape, true);
+  auto literal = DenseFromBytes(blob, a.type->shape, true, owner_);
   if (!literal.ok()) return c.Fail(literal.status().message());
   a.literal = *std::move(literal);
   return true;
@@ -151,7 +151,7 @@ bool MlirBytecodeReader::DenseResource(BytecodeCursor& c, MlirAttribute& a) {
   if (!blob.VarInt(alignment) || !blob.VarInt(size) || !blob.Align(alignment) ||
       !blob.Bytes(size, data))
     return false;
-  auto literal = DenseFromBytes(data, a.type->shape, false);
+  auto literal = DenseFromBytes(data, a.type->shape, false, owner_);
   if (!literal.ok()) return c.Fail(literal.status().message());
   a.literal = *std::move(literal);
   return true;

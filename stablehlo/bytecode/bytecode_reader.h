@@ -11,9 +11,11 @@
 namespace hlokit {
 
 // The program in the form that text gives: operations of vhlo have StableHLO's names. The result
-// refers to `bytes`. Errors: InvalidArgument with the offset in the file and the section.
+// refers to `bytes`, and where `owner` is not null, which then keeps them, its large arrays do so
+// until they are looked into. Errors: InvalidArgument with the offset in the file and the section.
 // Source: MLIR Bytecode Format (mlir.llvm.org/docs/BytecodeFormat); StableHLO's VhloBytecode.
-absl::StatusOr<std::unique_ptr<MlirModule>> ReadMlirBytecode(absl::string_view bytes);
+absl::StatusOr<std::unique_ptr<MlirModule>> ReadMlirBytecode(
+    absl::string_view bytes, const std::shared_ptr<const void>& owner = nullptr);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -14,8 +14,11 @@ namespace hlokit {
 
 class MlirBytecodeReader {
  public:
-  MlirBytecodeReader(absl::string_view bytes, MlirModule& module)
-      : bytes_(bytes), module_(module), file_(bytes, 0, "file", &error_) {}
+  MlirBytecodeReader(absl::string_view bytes, std::shared_ptr<const void> owner, MlirModule& module)
+      : bytes_(bytes),
+        owner_(std::move(owner)),
+        module_(module),
+        file_(bytes, 0, "file", &error_) {}
 
   bool Read();
   const absl::Status& error() const { return error_; }
@@ -118,6 +121,7 @@ class MlirBytecodeReader {
   bool Define(BytecodeCursor& c, MlirValue& value);
 
   absl::string_view bytes_;
+  std::shared_ptr<const void> owner_;  // of bytes_, or null
   MlirModule& module_;
   absl::Status error_;
   BytecodeCursor file_;

@@ -210,9 +210,10 @@ bool MlirBytecodeReader::Read() {
   return ReadSections();
 }
 
-absl::StatusOr<std::unique_ptr<MlirModule>> ReadMlirBytecode(absl::string_view bytes) {
+absl::StatusOr<std::unique_ptr<MlirModule>> ReadMlirBytecode(
+    absl::string_view bytes, const std::shared_ptr<const void>& owner) {
   auto module = std::make_unique<MlirModule>();
-  MlirBytecodeReader reader(bytes, *module);
+  MlirBytecodeReader reader(bytes, owner, *module);
   if (!reader.Read()) return reader.error();
   return module;
 }

@@ -66,7 +66,9 @@ SharedLiteral OneOfEqual(SharedLiteral literal) {
 }
 
 absl::StatusOr<SharedLiteral> DenseFromBytes(absl::string_view bytes, const Shape& shape,
-                                             bool splat_allowed) {
+                                             bool splat_allowed,
+                                             const std::shared_ptr<const void>& owner) {
+  constexpr int64_t kDeferredSize = 4096;
   const int64_t count = shape.ElementCount();
   const int64_t size = static_cast<int64_t>(bytes.size());
   const int64_t width = ByteWidth(shape.type);
@@ -79,6 +81,10 @@ absl::StatusOr<SharedLiteral> DenseFromBytes(absl::string_view bytes, const Shap
   const bool alike = splat_allowed && whole && count > 1 && AllEqual(bytes, width);
   const bool one =
       alike || (splat && !(whole || (bits && count > 1 && bytes[0] != '\xff' && bytes[0] != '\0')));
+  if (owner != nullptr && whole && !alike && size >= kDeferredSize && !IsPred(shape.type) &&
+      !IsSubByte(shape.type))
+    return std::make_shared<Literal>(Literal::Deferred(
+        shape.WithDefaultLayout(), reinterpret_cast<const uint8_t*>(bytes.data()), owner));
   auto literal = std::make_shared<Literal>(
       Literal::Unset(one ? Shape::Scalar(shape.type) : shape.WithDefaultLayout()));
   if (bits && !one && !whole) {

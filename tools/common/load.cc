@@ -67,11 +67,27 @@ std::optional<ProtoEncoding> EncodingOf(absl::string_view name, absl::string_vie
   return std::nullopt;
 }
 
+namespace {
+
+// A file of MLIR bytecode, of which only what is asked for is read: most of a large one are arrays
+// of weights. Null for other files and those that cannot be mapped.
+std::shared_ptr<const SourceFile> MapMlirBytecode(const std::string& path) {
+  auto file = MappedFile::Open(path);
+  if (!file.ok() || !IsMlirBytecode(file->bytes())) return nullptr;
+  const auto owner = std::make_shared<const MappedFile>(*std::move(file));
+  return std::make_shared<const SourceFile>(path, owner->bytes(), owner);
+}
+
+}  // namespace
+
 absl::StatusOr<std::shared_ptr<const SourceFile>> ReadSource(const std::string& path) {
+  constexpr size_t kMappedSize = 1 << 16;
   // The text, the module made of it, tables used to read it, what is printed of it.
   constexpr size_t kHeapPerByte = 8;
   std::error_code unsized;
   const size_t size = std::filesystem::file_size(path, unsized);
+  if (!unsized && size >= kMappedSize)
+    if (std::shared_ptr<const SourceFile> mapped = MapMlirBytecode(path)) return mapped;
   if (!unsized) ExpectHeapUse(kHeapPerByte * size);
   ASSIGN_OR_RETURN(std::string text, ReadFile(path));
   if (unsized) ExpectHeapUse(kHeapPerByte * text.size());

@@ -11,6 +11,19 @@ namespace hlokit {
 std::vector<ScalarValue> EmitReductionStep(ElementEmitter& emitter, const Instruction& reduction,
                                            absl::Span<const ScalarValue> arguments);
 
+// A loop of `count` steps that carries partial results. It runs in blocks of `steps`, each from the
+// identities on, whose results are combined: the rounding of a sum then grows with the length of a
+// block and the number of blocks, not with `count`. One block where `count` is less than two of
+// them.
+//   for block: t = identity; for 256 steps s: t += x[s]; sum += t
+Values EmitLoopInBlocks(Builder& b, int64_t count, int64_t steps, const Values& carried,
+                        const Values& identities,
+                        absl::FunctionRef<Values(const Values&, const Values&)> combine,
+                        absl::FunctionRef<Values(llvm::Value*, const Values&)> body);
+
+// Sums of more elements are made so, and their inner loops of kFewSteps or more are blocks.
+inline constexpr int64_t kLongSum = 4096, kFewSteps = 16;
+
 class Accumulators {
  public:
   // Emits the initial values at the builder's place. With `in_keys`, a maximum or minimum of floats
@@ -23,6 +36,8 @@ class Accumulators {
   void KeepOrder() { reassociate_ = false; }
 
   const Instruction& reduce() const { return *reduce_; }
+  // Whether it is a sum of f32 or f64 that may be made in any order.
+  bool IsSum() const;
   void AppendInitial(Values& carried) const;
   // Takes its values from `carried` on from `used`, reduces the elements at `index`, appends the
   // new ones to `next`.

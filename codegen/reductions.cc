@@ -179,6 +179,31 @@ Values Accumulators::CombineFlat(absl::Span<const ScalarValue> arguments) const 
 }
 
 // The value e with reducer(e, x) = x. For a sum of floats it is -0, since 0 + -0 is 0.
+Values EmitLoopInBlocks(Builder& b, int64_t count, int64_t steps, const Values& carried,
+                        const Values& identities,
+                        absl::FunctionRef<Values(const Values&, const Values&)> combine,
+                        absl::FunctionRef<Values(llvm::Value*, const Values&)> body) {
+  const auto add_block = [&](const Values& totals, llvm::Value* begin, int64_t size) {
+    return combine(
+        totals, EmitLoopCarrying(b, size, identities, [&](llvm::Value* step, const Values& values) {
+          return body(b.CreateNSWAdd(begin, step), values);
+        }));
+  };
+  if (count < 2 * steps) return add_block(carried, b.getInt64(0), count);
+  const Values totals =
+      EmitLoopCarrying(b, count / steps, carried, [&](llvm::Value* block, const Values& values) {
+        return add_block(values, Scale(b, block, steps), steps);
+      });
+  const int64_t rest = count % steps;
+  return rest == 0 ? totals : add_block(totals, b.getInt64(count - rest), rest);
+}
+
+bool Accumulators::IsSum() const {
+  return !rounds_steps_ && initial_.size() == 1 && initial_[0].im == nullptr &&
+         initial_[0].re->getType()->isFloatingPointTy() &&
+         SimpleReducer(*reduce_->to_apply()) == Opcode::kAdd;
+}
+
 llvm::Value* Accumulators::IdentityElement() const {
   llvm::Type* type = initial_[0].re->getType();
   if (key_combiner_ != llvm::Intrinsic::not_intrinsic)
@@ -302,21 +327,33 @@ ElementEmitter::Results ElementEmitter::EmitReduce(const Instruction* i,
     accumulators.AppendNext(at, carried, used, next);
     return next;
   };
+  // Long sums in blocks, else a loop.
+  constexpr int64_t kElementsOfASum = 4096;
+  const bool long_sum = accumulators.IsSum() && SizeOf(from, order, 0) > kLongSum;
+  const auto loop = [&](size_t level, int64_t count, const Values& carried,
+                        absl::FunctionRef<Values(llvm::Value*, const Values&)> body) {
+    if (!long_sum || count < (level > 0 ? kFewSteps : 2 * kElementsOfASum))
+      return Repeat(count, carried, body);
+    return EmitLoopInBlocks(
+        b_, count, kElementsOfASum, carried, {accumulators.IdentityElement()},
+        [&](const Values& x, const Values& y) { return Values{accumulators.Combine(x[0], y[0])}; },
+        body);
+  };
   std::function<Values(size_t, const Values&)> nest = [&](size_t level,
                                                           const Values& carried) -> Values {
     if (level == order.size()) return step(ElementIndex::Multi(multi), carried);
     if (level == outer) {
       for (size_t k = level; k < order.size(); ++k) multi[order[k]] = b_.Index(0);
       llvm::Value* first = LinearOffset(b_, ElementIndex::Multi(multi), from);
-      return EmitLoopCarrying(
-          b_, SizeOf(from, order, level), carried, [&](llvm::Value* at, const Values& inner) {
+      return loop(
+          level, SizeOf(from, order, level), carried, [&](llvm::Value* at, const Values& inner) {
             BeginScope();
             const Values next = step(ElementIndex::Linear(b_.CreateNSWAdd(first, at)), inner);
             EndScope();
             return next;
           });
     }
-    return Repeat(from.dims[order[level]], carried, [&](llvm::Value* at, const Values& inner) {
+    return loop(level, from.dims[order[level]], carried, [&](llvm::Value* at, const Values& inner) {
       multi[order[level]] = at;
       BeginScope();
       const Values next = nest(level + 1, inner);

@@ -129,6 +129,7 @@ class ColumnReduce {
       reductions.emplace_back(*hero, emitter_).KeepOrder();
       reductions.back().AppendInitial(initial);
     }
+    tile_.SumInBlocks(reductions);
     tile_.Begin(Scale(b, tile, form_.tiles.width), initial);
     std::vector<llvm::Value*> index = IndexInArray(result_index);
     tile_.AddRows(

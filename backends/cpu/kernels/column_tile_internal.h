@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backends/cpu/kernels/strategies_internal.h"
+#include "codegen/accumulators.h"
 #include "codegen/element_emitter.h"
 
 namespace hlokit {
@@ -21,6 +22,7 @@ struct ColumnTilePlan {
   int64_t rows_at_once = 1;  // rows that are added while a step's accumulators are in registers
 
   int64_t count() const { return (columns + width - 1) / width; }
+  int64_t rows() const;  // of all reduced dimensions
   // Whether the last step of a row of results reaches beyond its end.
   bool cuts_off() const { return columns % lanes != 0; }
 };
@@ -35,28 +37,38 @@ class ColumnTile {
   ColumnTile(const ColumnTilePlan& plan, ElementEmitter& emitter)
       : plan_(plan), emitter_(emitter), b_(emitter.builder()) {}
 
+  // Has sums of so many rows that their rounding would be seen made in blocks, whose totals are
+  // summed. Before Begin; `reductions` must outlive the tile.
+  void SumInBlocks(const std::vector<Accumulators>& reductions);
   // Starts the tile at column `first`: every accumulator gets its initial value, a scalar.
   void Begin(llvm::Value* first, const Values& initial);
   // Loops over the steps: sets index[dimension] to the step's first column and calls `body` with
   // that column's place in the tile.
   void ForEachStep(std::vector<llvm::Value*>& index, int64_t dimension,
                    absl::FunctionRef<void(llvm::Value*)> body);
-  // Adds all rows to the accumulators, in order. `index`: of an element of `from`, of which this
-  // sets the reduced dimensions and the column. `enter` is called at the start of each step with
-  // its place in the tile; `add` gives the step's accumulators after the row at `index` from those
-  // before it.
+  // Adds all rows to the accumulators, in order but for SumInBlocks. `index`: of an element of
+  // `from`, of which this sets the reduced dimensions and the column. `enter` is called at the
+  // start of each step with its place in the tile; `add` gives the step's accumulators after the
+  // row at `index` from those before it.
   using Enter = absl::FunctionRef<void(llvm::Value* at)>;
   using Add = absl::FunctionRef<Values(const Values& before)>;
   void AddRows(std::vector<llvm::Value*>& index, Enter enter, Add add) {
     AddRows(0, index, enter, add);
+    if (sums_ != nullptr) EndBlock(index, /*last=*/true);
   }
   // The accumulators of the step at that place.
   Values Load(llvm::Value* at);
 
  private:
+  using Arrays = std::vector<llvm::Value*>;  // by accumulator
   void Allocate(const Values& initial);
-  void Store(llvm::Value* at, const Values& values);
-  llvm::Value* Address(size_t k, llvm::Value* at);
+  Arrays AllocateArrays(const Values& initial);
+  void Store(const Arrays& arrays, llvm::Value* at, const Values& values);
+  Values Load(const Arrays& arrays, llvm::Value* at);
+  llvm::Value* Splat(llvm::Value* value);
+  void AddLastRows(llvm::Value* begin, int64_t count, std::vector<llvm::Value*>& index, Enter enter,
+                   Add add);
+  void EndBlock(std::vector<llvm::Value*>& index, bool last);
   llvm::Type* StepOf(llvm::Type* element) const;
   void AddRows(size_t level, std::vector<llvm::Value*>& index, Enter enter, Add add);
   void AddBlock(llvm::Value* row, int64_t rows, std::vector<llvm::Value*>& index, Enter enter,
@@ -65,9 +77,11 @@ class ColumnTile {
   const ColumnTilePlan& plan_;
   ElementEmitter& emitter_;
   Builder& b_;
-  std::vector<llvm::Value*> arrays_;  // by accumulator
-  std::vector<llvm::Type*> types_;    // of their elements as values
-  llvm::Value* first_ = nullptr;      // column of the tile
+  Arrays arrays_;
+  Arrays totals_;                   // of the blocks before, where sums_ is not null
+  std::vector<llvm::Type*> types_;  // of their elements as values
+  const std::vector<Accumulators>* sums_ = nullptr;
+  llvm::Value* first_ = nullptr;  // column of the tile
   llvm::Value* steps_ = nullptr;
 };
 

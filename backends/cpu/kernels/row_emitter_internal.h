@@ -76,7 +76,11 @@ class RowEmitter {
   void StoreRoots(const ElementIndex& index);
   void StoreRowRoots();
   Values EmitLoops(size_t level, llvm::Value* at, const Values& carried,
+                   const std::vector<Accumulators>& reductions,
                    absl::FunctionRef<Values(llvm::Value*, const Values&)> body);
+  Values EmitBlocks(const std::vector<Accumulators>& reductions, int64_t count, bool inside,
+                    const Values& carried,
+                    absl::FunctionRef<Values(llvm::Value*, const Values&)> body);
 
   // ---- row_lanes.cc: in vectors ----
   void BindLanes();
@@ -86,6 +90,7 @@ class RowEmitter {
   void EmitSplats(int pass);
   Values EmitLanes(int pass, const std::vector<Accumulators>& reductions);
   Values EmitNest(size_t level, llvm::Value* position, const Values& carried,
+                  const std::vector<Accumulators>& reductions,
                   absl::FunctionRef<Values(llvm::Value*, const Values&)> body);
   Values EmitPieces(int pass, const std::vector<Accumulators>& reductions, llvm::Value* position,
                     const Values& carried, int64_t unrolled);

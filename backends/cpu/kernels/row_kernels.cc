@@ -14,6 +14,13 @@
 #include "ops/evaluate/reducer.h"
 
 namespace hlokit {
+namespace {
+
+// Blocks of long sums: of so many vectors, or of so many elements where LLVM makes vectors of the
+// loop.
+constexpr int64_t kVectorsOfASum = 256, kElementsOfASum = 4096;
+
+}  // namespace
 
 RowEmitter::RowEmitter(const RowPlan& plan, Builder& b, KernelArrays& arrays)
     : plan_(plan),
@@ -195,17 +202,18 @@ void RowEmitter::EmitPass(int pass) {
 Values RowEmitter::EmitElements(int pass, const std::vector<Accumulators>& reductions) {
   Values carried;
   for (const Accumulators& r : reductions) r.AppendInitial(carried);
-  return EmitLoops(0, b_.getInt64(0), carried, [&](llvm::Value* at, const Values& values) {
-    const ElementIndex index = ElementIndex::Multi(multi_, b_.CreateNSWAdd(row_start_, at));
-    for (size_t k = 0; k < plan_.kept.size(); ++k)
-      if (plan_.kept[k].pass == pass)
-        StoreTo(b_, scratch_[k], ElementIndex::Linear(at), KeptValue(k, index));
-    Values next;
-    size_t used = 0;
-    for (const Accumulators& r : reductions) r.AppendNext(index, values, used, next);
-    if (pass + 1 == form_.passes) StoreRoots(index);
-    return next;
-  });
+  return EmitLoops(
+      0, b_.getInt64(0), carried, reductions, [&](llvm::Value* at, const Values& values) {
+        const ElementIndex index = ElementIndex::Multi(multi_, b_.CreateNSWAdd(row_start_, at));
+        for (size_t k = 0; k < plan_.kept.size(); ++k)
+          if (plan_.kept[k].pass == pass)
+            StoreTo(b_, scratch_[k], ElementIndex::Linear(at), KeptValue(k, index));
+        Values next;
+        size_t used = 0;
+        for (const Accumulators& r : reductions) r.AppendNext(index, values, used, next);
+        if (pass + 1 == form_.passes) StoreRoots(index);
+        return next;
+      });
 }
 
 // Reductions, and values kept, become something to read for later passes.
@@ -240,8 +248,34 @@ void RowEmitter::StoreRoots(const ElementIndex& index) {
     StoreTo(b_, arrays_.result(plan_.full_roots[k]), index, values[k]);
 }
 
+// A loop that carries values of each reduction. Sums over long rows are made in blocks of steps,
+// and `inside` another loop in one of all steps, if they are not few: a sum's rounding then grows
+// with the length of a block and the number of blocks, not with the row.
+//   for block: t = identity; for 256 steps s: t += x[s]; sum += t
+Values RowEmitter::EmitBlocks(const std::vector<Accumulators>& reductions, int64_t count,
+                              bool inside, const Values& carried,
+                              absl::FunctionRef<Values(llvm::Value*, const Values&)> body) {
+  const bool sums = std::all_of(reductions.begin(), reductions.end(),
+                                [](const Accumulators& r) { return r.IsSum(); });
+  const int64_t steps = plan_.lanes > 0 ? kVectorsOfASum : kElementsOfASum;
+  const bool many = form_.length > kLongSum && count >= (inside ? kFewSteps : 2 * steps);
+  if (!many || !sums || reductions.empty()) return EmitLoopCarrying(b_, count, carried, body);
+  Values identities;
+  for (size_t p = 0; p < carried.size(); ++p) {
+    llvm::Value* identity = reductions[p % reductions.size()].IdentityElement();
+    identities.push_back(plan_.lanes > 0 ? Splat(identity) : identity);
+  }
+  const auto combine = [&](const Values& totals, Values block) {
+    for (size_t p = 0; p < block.size(); ++p)
+      block[p] = reductions[p % reductions.size()].Combine(totals[p], block[p]);
+    return block;
+  };
+  return EmitLoopInBlocks(b_, count, steps, carried, identities, combine, body);
+}
+
 // Loops over the dimensions of a row; `body` gets the place in the row.
 Values RowEmitter::EmitLoops(size_t level, llvm::Value* at, const Values& carried,
+                             const std::vector<Accumulators>& reductions,
                              absl::FunctionRef<Values(llvm::Value*, const Values&)> body) {
   if (level == form_.within.size()) return body(at, carried);
   const int64_t d = form_.within[level];
@@ -249,16 +283,17 @@ Values RowEmitter::EmitLoops(size_t level, llvm::Value* at, const Values& carrie
   for (size_t k = level + 1; k < form_.within.size(); ++k)
     stride *= form_.full.dims[form_.within[k]];
   llvm::Value* outside = multi_[d];
-  const Values results = EmitLoopCarrying(
-      b_, form_.full.dims[d], carried, [&](llvm::Value* step, const Values& inner) {
-        multi_[d] = step;
-        emitter_.BeginScope();
-        llvm::Value* next =
-            level == 0 ? Scale(b_, step, stride) : b_.CreateNSWAdd(at, Scale(b_, step, stride));
-        const Values values = EmitLoops(level + 1, next, inner, body);
-        emitter_.EndScope();
-        return values;
-      });
+  const Values results =
+      EmitBlocks(reductions, form_.full.dims[d], level > 0, carried,
+                 [&](llvm::Value* step, const Values& inner) {
+                   multi_[d] = step;
+                   emitter_.BeginScope();
+                   llvm::Value* next = level == 0 ? Scale(b_, step, stride)
+                                                  : b_.CreateNSWAdd(at, Scale(b_, step, stride));
+                   const Values values = EmitLoops(level + 1, next, inner, reductions, body);
+                   emitter_.EndScope();
+                   return values;
+                 });
   multi_[d] = outside;
   return results;
 }

@@ -17,7 +17,6 @@ namespace {
 constexpr int64_t kShortStep = 3, kMediumStep = 8;
 constexpr int64_t kRounding = 4;  // to bf16
 constexpr int64_t kRegisterLanes = 16;
-
 llvm::Type* VectorOf(llvm::Type* element, int64_t lanes) {
   return llvm::FixedVectorType::get(element, static_cast<unsigned>(lanes));
 }
@@ -194,24 +193,26 @@ Values RowEmitter::EmitLanes(int pass, const std::vector<Accumulators>& reductio
       carried.push_back(Splat(first[0]));
     }
   const auto outside = multi_;
-  const Values sums =
-      EmitNest(0, b_.getInt64(0), carried, [&](llvm::Value* position, const Values& values) {
-        return EmitPieces(pass, reductions, position, values, unrolled);
-      });
+  const Values sums = EmitNest(0, b_.getInt64(0), carried, reductions,
+                               [&](llvm::Value* position, const Values& values) {
+                                 return EmitPieces(pass, reductions, position, values, unrolled);
+                               });
   multi_ = outside;
   return Collect(reductions, sums, parts);
 }
 
 // Loops over what of a row lanes do not cover; `body` gets the place among that.
 Values RowEmitter::EmitNest(size_t level, llvm::Value* position, const Values& carried,
+                            const std::vector<Accumulators>& reductions,
                             absl::FunctionRef<Values(llvm::Value*, const Values&)> body) {
   if (level == plan_.covered.outer.size()) return body(position, carried);
   const int64_t d = plan_.covered.outer[level], size = form_.full.dims[d];
-  return EmitLoopCarrying(b_, size, carried, [&](llvm::Value* step, const Values& inner) {
-    multi_[d] = step;
-    llvm::Value* next = level == 0 ? step : b_.CreateNSWAdd(Scale(b_, position, size), step);
-    return EmitNest(level + 1, next, inner, body);
-  });
+  return EmitBlocks(
+      reductions, size, level > 0, carried, [&](llvm::Value* step, const Values& inner) {
+        multi_[d] = step;
+        llvm::Value* next = level == 0 ? step : b_.CreateNSWAdd(Scale(b_, position, size), step);
+        return EmitNest(level + 1, next, inner, reductions, body);
+      });
 }
 
 // One step of columns; of a row the whole of what lanes cover.
@@ -229,9 +230,9 @@ Values RowEmitter::EmitPieces(int pass, const std::vector<Accumulators>& reducti
     return next;
   }
   llvm::Value* before = Scale(b_, position, plan_.covered.count);
-  return EmitLoopCarrying(
-      b_, plan_.covered.count / plan_.step() / unrolled, carried,
-      [&](llvm::Value* group, const Values& values) {
+  return EmitBlocks(
+      reductions, plan_.covered.count / plan_.step() / unrolled, !plan_.covered.outer.empty(),
+      carried, [&](llvm::Value* group, const Values& values) {
         Values next;
         size_t used = 0;
         llvm::Value* first = Scale(b_, group, plan_.step() * unrolled);

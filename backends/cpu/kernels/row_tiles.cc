@@ -19,6 +19,7 @@ void RowEmitter::EmitTile(llvm::Value* unit) {
   const int64_t column = plan_.tiles.column;
   llvm::Value* const first = multi_[column];
   llvm::Value* const first_row = row_;
+  tile_.SumInBlocks(reductions);
   tile_.Begin(first, initial);
   const auto enter = [this](llvm::Value* at) { PlaceStep(at); };
   tile_.AddRows(multi_, enter, [&](const Values& before) {

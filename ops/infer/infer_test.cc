@@ -140,7 +140,7 @@ ok | f32[2] f32[2] f32[] | f32[2] clamp(p0, p1, p2)
 clamp-c1 | f32[3] f32[2] f32[] | f32[3] clamp(p0, p1, p2)
 clamp-c2 | s32[] f32[2] f32[] | s32[] clamp(p0, p1, p2)
 clamp-c1 | f32[2] f32[] f32[2] | f32[2] clamp(p0, p1, p2)
-clamp-c2 | c64[] c64[2] c64[] | c64[2] clamp(p0, p1, p2)
+ok | c64[] c64[2] c64[] | c64[2] clamp(p0, p1, p2)
 clamp-c2 | bf16[] f32[2] f32[] | f32[2] clamp(p0, p1, p2)
 ok | pred[] pred[2] pred[] | pred[2] clamp(p0, p1, p2))");
 }

@@ -21,8 +21,9 @@ Values EmitLoopInBlocks(Builder& b, int64_t count, int64_t steps, const Values& 
                         absl::FunctionRef<Values(const Values&, const Values&)> combine,
                         absl::FunctionRef<Values(llvm::Value*, const Values&)> body);
 
-// Sums of more elements are made so, and their inner loops of kFewSteps or more are blocks.
-inline constexpr int64_t kLongSum = 4096, kFewSteps = 16;
+// Sums of more elements are made so, in blocks of kElementsOfASum where a step takes one element,
+// and their inner loops of kFewSteps or more are blocks.
+inline constexpr int64_t kLongSum = 4096, kElementsOfASum = 4096, kFewSteps = 16;
 
 class Accumulators {
  public:

@@ -328,7 +328,6 @@ ElementEmitter::Results ElementEmitter::EmitReduce(const Instruction* i,
     return next;
   };
   // Long sums in blocks, else a loop.
-  constexpr int64_t kElementsOfASum = 4096;
   const bool long_sum = accumulators.IsSum() && SizeOf(from, order, 0) > kLongSum;
   const auto loop = [&](size_t level, int64_t count, const Values& carried,
                         absl::FunctionRef<Values(llvm::Value*, const Values&)> body) {

@@ -16,9 +16,8 @@
 namespace hlokit {
 namespace {
 
-// Blocks of long sums: of so many vectors, or of so many elements where LLVM makes vectors of the
-// loop.
-constexpr int64_t kVectorsOfASum = 256, kElementsOfASum = 4096;
+// A block of a long sum has so many vectors; kElementsOfASum where LLVM makes vectors of the loop.
+constexpr int64_t kVectorsOfASum = 256;
 
 }  // namespace
 

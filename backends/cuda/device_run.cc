@@ -9,7 +9,6 @@
 #include <cstring>
 
 #include "absl/strings/str_format.h"
-#include "backends/cuda/ptx_code.h"
 #include "support/clock.h"
 #include "support/diagnostics.h"
 #include "support/status.h"
@@ -274,15 +273,15 @@ absl::Status CudaDeviceRun::RunKernels(const Step& step) {
   std::vector<void*> parameters;
   for (Address& array : arrays) parameters.push_back(&array);
   for (const GpuLaunch& launch : p_.kernels.launches.at(&step)) {
-    const int64_t blocks = (launch.units + kBlockThreads - 1) / kBlockThreads;
+    const auto [blocks, threads] = launch.grid;
     if (blocks > INT32_MAX)
-      return Unimplemented("a kernel of ", launch.units, " elements: at most ",
-                           int64_t{INT32_MAX} * kBlockThreads, " are supported");
+      return Unimplemented("a kernel of ", blocks, " blocks: at most ", INT32_MAX,
+                           " are supported");
     RETURN_IF_ERROR(code_.driver->Check(
-        code_.driver->cuLaunchKernel(code_.functions.at(launch.kernel),
-                                     static_cast<unsigned>(blocks), 1, 1, kBlockThreads, 1, 1,
-                                     static_cast<unsigned>(launch.shared_bytes), code_.stream,
-                                     parameters.data(), nullptr),
+        code_.driver->cuLaunchKernel(
+            code_.functions.at(launch.kernel), static_cast<unsigned>(blocks), 1, 1,
+            static_cast<unsigned>(threads), 1, 1, static_cast<unsigned>(launch.shared_bytes),
+            code_.stream, parameters.data(), nullptr),
         absl::StrCat("cuLaunchKernel of ", launch.kernel)));
   }
   return absl::OkStatus();

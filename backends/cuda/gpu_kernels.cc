@@ -2,6 +2,8 @@
 //
 //   kernel_3_add(x, y, r):  unit = block * 256 + thread;  if (unit < units) r[unit] = x[unit] + ...
 //
+// The block's number is not asked for where there is one, nor the limit where it is never reached.
+//
 // Neighbouring threads compute neighbouring elements, so that a warp's loads and stores meet in few
 // sectors of memory.
 #include "backends/cuda/gpu_kernels.h"
@@ -104,7 +106,8 @@ std::string KernelName(size_t number, const Instruction& i) {
   return name;
 }
 
-llvm::Function* DeclareKernel(llvm::Module& module, const std::string& name, int64_t arrays) {
+llvm::Function* DeclareKernel(llvm::Module& module, const std::string& name, int64_t arrays,
+                              int threads) {
   llvm::LLVMContext& context = module.getContext();
   const std::vector<llvm::Type*> types(static_cast<size_t>(arrays) + 1,
                                        llvm::PointerType::get(context, 0));
@@ -123,31 +126,46 @@ llvm::Function* DeclareKernel(llvm::Module& module, const std::string& name, int
         ->addOperand(llvm::MDNode::get(context, row));
   };
   annotate("kernel", 1);
-  annotate("maxntidx", kBlockThreads);
+  annotate("reqntidx", threads);
   return kernel;
 }
 
-// block * 256 + thread, in the kernel's index type.
-llvm::Value* ThreadNumber(Builder& b) {
-  llvm::Value* const block = b.CreateIntrinsic(llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x, {}, {});
-  llvm::Value* const thread = b.CreateIntrinsic(llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x, {}, {});
-  llvm::Value* const base =
-      b.CreateNSWMul(b.CreateZExt(block, b.getInt64Ty()), b.getInt64(kBlockThreads));
-  return b.CreateNSWAdd(base, b.CreateZExt(thread, b.getInt64Ty()));
+// block * threads + thread, of `bits` bits.
+llvm::Value* ThreadNumber(Builder& b, const GpuGrid& grid, unsigned bits) {
+  llvm::IntegerType* const type = b.getIntNTy(bits);
+  if (grid.Threads() == 1) return llvm::ConstantInt::get(type, 0);
+  llvm::Value* const thread =
+      b.CreateZExt(b.CreateIntrinsic(llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x, {}, {}), type);
+  if (grid.blocks == 1) return thread;
+  llvm::Value* const block =
+      b.CreateZExt(b.CreateIntrinsic(llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x, {}, {}), type);
+  auto* const threads = llvm::ConstantInt::get(type, static_cast<uint64_t>(grid.threads));
+  return b.CreateNSWAdd(b.CreateNSWMul(block, threads), thread);
 }
 
 const Instruction* EmitKernel(llvm::Module& module, const Step& step, const Kernel& kernel,
                               GpuLaunch& launch, int64_t& scratch_bytes) {
   llvm::LLVMContext& context = module.getContext();
-  llvm::Function* const function = DeclareKernel(module, launch.kernel, ArrayCount(step));
+  launch.grid = GridOf(kernel.units);
+  llvm::Function* const function =
+      DeclareKernel(module, launch.kernel, ArrayCount(step), launch.grid.threads);
   Builder b(llvm::BasicBlock::Create(context, "entry", function));
   b.set_index_bits(kernel.index_bits);
   Parameters arrays(step, *function);
-  llvm::Value* const number = ThreadNumber(b);
-  EmitIf(b, b.CreateICmpULT(number, b.getInt64(static_cast<uint64_t>(kernel.units))), [&] {
+  // Idle threads have numbers, too, which must not wrap.
+  const bool wide = kernel.index_bits > 32 || launch.grid.Threads() > INT32_MAX;
+  llvm::Value* const number = ThreadNumber(b, launch.grid, wide ? 64 : 32);
+  const auto emit = [&] {
     llvm::Value* const unit = b.CreateTrunc(number, b.IndexType());
     kernel.emit(b, arrays, unit, b.CreateNSWAdd(unit, b.Index(1)));
-  });
+  };
+  if (launch.grid.Threads() == kernel.units)
+    emit();
+  else
+    EmitIf(b,
+           b.CreateICmpULT(number, llvm::ConstantInt::get(number->getType(),
+                                                          static_cast<uint64_t>(kernel.units))),
+           emit);
   b.CreateRetVoid();
   launch.shared_bytes = DynamicSharedBytes(*function);
   scratch_bytes = std::max(scratch_bytes, ScratchBytes(*function));
@@ -163,7 +181,7 @@ absl::Status EmitStep(llvm::Module& module, const Step& step,
   std::vector<GpuLaunch>& launches = out.launches[&step];
   for (const Kernel& kernel : MakeKernels(i, in_place, kTarget, strategies)) {
     if (kernel.units == 0) continue;
-    GpuLaunch& launch = launches.emplace_back(KernelName(next++, i), kernel.units);
+    GpuLaunch& launch = launches.emplace_back(KernelName(next++, i));
     const Instruction* const unsupported =
         EmitKernel(module, step, kernel, launch, out.scratch_bytes);
     if (unsupported != nullptr)
@@ -176,6 +194,14 @@ absl::Status EmitStep(llvm::Module& module, const Step& step,
 }
 
 }  // namespace
+
+GpuGrid GridOf(int64_t units) {
+  constexpr int kSizes[] = {kBlockThreads, 224, 192, 160, 128, 96, 64}, kUneven = 128;
+  if (units <= kBlockThreads) return {1, static_cast<int>(units)};
+  for (const int threads : kSizes)
+    if (units % threads == 0) return {units / threads, threads};
+  return {(units + kUneven - 1) / kUneven, kUneven};
+}
 
 absl::StatusOr<GpuKernels> EmitGpuKernels(const Program& program, const GpuArch& arch,
                                           llvm::Module& module) {

@@ -12,12 +12,23 @@
 
 namespace hlokit {
 
-// One launch: `units` threads, one unit each. Its parameters are the addresses of the step's
-// arrays, Step::operands and then Step::results, those without elements left out, and that of the
-// scratch memory.
+// How `units` threads, one unit each, are dealt out to blocks.
+struct GpuGrid {
+  int64_t blocks = 0;
+  int threads = 0;  // of a block
+
+  int64_t Threads() const { return blocks * threads; }
+};
+// One block of just as many threads for up to kBlockThreads units, so that a kernel of one element
+// runs one warp. Above, the largest block of whole warps of which the units are a multiple: then no
+// thread asks whether it has a unit. Otherwise blocks of four warps, few of whose threads idle.
+GpuGrid GridOf(int64_t units);
+
+// One launch. Its parameters are the addresses of the step's arrays, Step::operands and then
+// Step::results, those without elements left out, and that of the scratch memory.
 struct GpuLaunch {
   std::string kernel;
-  int64_t units = 0;
+  GpuGrid grid;
   int64_t shared_bytes = 0;  // dynamic
 };
 

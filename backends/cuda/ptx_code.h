@@ -9,7 +9,7 @@
 
 namespace hlokit {
 
-// Threads of a block, the same for all kernels.
+// Threads of a block at most, and of each block of kernels whose blocks work together.
 inline constexpr int kBlockThreads = 256;
 
 // Names the target in an empty module, before code is emitted into it.

@@ -276,6 +276,14 @@ absl::StatusOr<Literal> Machine::EvaluateOne(const Instruction& instruction,
   return Evaluate(context);
 }
 
+// A recv in the computation of an async-start has no recv-done: the async-done waits for it, so it
+// receives where it stands.
+bool Machine::RunsInAsyncStart() const {
+  if (frames_.size() < 2) return false;
+  const Frame& caller = *frames_[frames_.size() - 2];
+  return caller.plan->steps[caller.at].instruction->opcode() == Opcode::kAsyncStart;
+}
+
 absl::StatusOr<Literal> Machine::Communicate(const EvalContext& context) {
   const Instruction& instruction = context.instruction;
   if (HasTrait(instruction.opcode(), kCollective) || instruction.opcode() == Opcode::kCustomCall)
@@ -286,8 +294,8 @@ absl::StatusOr<Literal> Machine::Communicate(const EvalContext& context) {
     return Literal::Token();
   }
   Literal result(instruction.shape());
-  if (instruction.opcode() == Opcode::kSendDone || instruction.opcode() == Opcode::kRecv)
-    return result;
+  if (instruction.opcode() == Opcode::kSendDone) return result;
+  if (instruction.opcode() == Opcode::kRecv && !RunsInAsyncStart()) return result;
   if (result.elements().empty())
     return InvalidArgument(Text(instruction.opcode()), " gives ", Text(instruction.shape()));
   Literal& data = result.elements()[0];

@@ -55,6 +55,7 @@ class Machine {
   absl::StatusOr<Value> EvaluateStep(Frame& frame, const PlanStep& step);
   absl::StatusOr<Value> EvaluateGeneric(Frame& frame, const PlanStep& step);
   absl::StatusOr<Value> UpdateInPlace(Frame& frame, const PlanStep& step, Literal& target);
+  bool RunsInAsyncStart() const;
   absl::StatusOr<Literal> Communicate(const EvalContext& context);
   absl::StatusOr<Literal> TransferToHost(const EvalContext& context, Literal result);
   absl::Status CheckLimits(const Instruction& instruction);

@@ -192,7 +192,8 @@ absl::StatusOr<ElementType> AccumulationType(const OpView& op, ElementType lhs, 
   if (stated == wider) return wider;
   if (!IsArrayType(stated))
     return Fail(op, rule, "expects an array as result, found ", Text(*op.declared()));
-  if (!IsFloat(wider) && !IsComplex(wider) && BitWidth(stated) < BitWidth(wider))
+  if (!IsFloat(wider) && !IsComplex(wider) &&
+      BitWidth(stated) < std::min(BitWidth(lhs), BitWidth(rhs)))
     return Fail(op, rule, "result type ", Text(stated), " is narrower than the operands' ",
                 Text(wider));
   return stated;

@@ -118,11 +118,11 @@ std::optional<ByHost> SplitByHost(const Lists& groups, int64_t devices_per_host)
   return split;
 }
 
-// Groups written out, on channels of their own.
+// Groups written out, on the channel of the whole.
 template <typename Attrs>
-Attrs Over(const Lists& groups, const AllReduceAttrs& like, int64_t& next_channel) {
+Attrs Over(const Lists& groups, const AllReduceAttrs& like) {
   Attrs attrs;
-  if (like.channel_id) attrs.channel_id = next_channel++;
+  attrs.channel_id = like.channel_id;
   attrs.replica_groups.lists = groups;
   attrs.use_global_device_ids = like.use_global_device_ids;
   return attrs;
@@ -136,26 +136,24 @@ Made ReduceByHost(Instruction* i, Rewriter& r, int64_t devices_per_host) {
   const int64_t elements = i->shape().ElementCount();
   if (!split || elements == 0) return nullptr;
   const auto each = static_cast<int64_t>(split->within[0].size());
-  if (elements % each != 0) return nullptr;
+  if (elements % each != 0 || !SameShape(i->operand(0)->shape(), i->shape())) return nullptr;
   const auto& attrs = i->attr<AllReduceAttrs>();
-  int64_t channel = LargestChannel(*i->module()) + 1;
-  HloWriter w(r);
-  Instruction* line = w.Reshape(i->operand(0), {elements});
-  auto scatter = Over<ReduceScatterAttrs>(split->within, attrs, channel);
+  // The elements in the order in which they lie in memory.
+  Instruction* line =
+      r.Add(Opcode::kBitcast, RowMajor(i->shape().type, {elements}), {i->operand(0)});
+  auto scatter = Over<ReduceScatterAttrs>(split->within, attrs);
   scatter.dimensions = {0};
   const ElementType type = i->shape().type;
   Instruction* own =
       r.Add(Opcode::kReduceScatter, RowMajor(type, {elements / each}), {line}, std::move(scatter));
   own->set_called({i->to_apply()});
   Instruction* sum = r.Add(Opcode::kAllReduce, own->shape(), {own},
-                           Over<AllReduceAttrs>(split->between, attrs, channel));
+                           Over<AllReduceAttrs>(split->between, attrs));
   sum->set_called({i->to_apply()});
-  auto gather = Over<AllGatherAttrs>(split->within, attrs, channel);
+  auto gather = Over<AllGatherAttrs>(split->within, attrs);
   gather.dimensions = {0};
   Instruction* all = r.Add(Opcode::kAllGather, line->shape(), {sum}, std::move(gather));
-  Instruction* result = w.Reshape(all, i->shape().dims);
-  if (SameShape(result->shape(), i->shape())) return result;
-  return r.Add(Opcode::kCopy, i->shape(), {result});
+  return r.Add(Opcode::kBitcast, i->shape(), {all});
 }
 
 // The devices for which a predicate `id == constant` or `id != constant` is true; nothing for

@@ -264,7 +264,37 @@ class Legalizer {
     call->set_called({start->to_apply()});
     Instruction* made = c_.Add(std::move(call), start->name());
     inserted_[start].push_back(made);
+    CompleteReceives(*start->to_apply());
     FinishAsync(start, made);
+  }
+
+  // The receives of an asynchronous computation have no recv-done of their own, as its async-done
+  // waits for them. As a call it ends with recv-dones, after all that it sends.
+  //   tuple(send, recv)  ->  tuple(send, (data, context, token of recv-done))
+  static void CompleteReceives(Computation& body) {
+    std::vector<Instruction*> sends, schedule;
+    for (Instruction* i : body.ScheduleOrPostOrder())
+      if (i->opcode() == Opcode::kSend) sends.push_back(i);
+    for (Instruction* recv : body.Instructions()) {
+      if (recv->opcode() != Opcode::kRecv || recv->shape().elements.size() != 3) continue;
+      if (recv->users().size() != 1 || !recv->users()[0]->IsRoot()) continue;
+      const std::vector<Shape>& parts = recv->shape().elements;
+      Instruction* done = body.Add(Opcode::kRecvDone, Shape::Tuple({parts[0], parts[2]}), {recv},
+                                   recv->attr<SendRecvAttrs>());
+      for (Instruction* send : sends) done->AddControlPredecessor(send);
+      const auto part = [&](Instruction* of, int64_t k, int64_t what) {
+        return body.Add(Opcode::kGetTupleElement, parts[what], {of}, GetTupleElementAttrs{k});
+      };
+      Instruction *data = part(done, 0, 0), *context = part(recv, 1, 1), *token = part(done, 1, 2);
+      Instruction* whole = body.Add(Opcode::kTuple, recv->shape(), {data, context, token});
+      recv->ReplaceUseIn(body.root(), whole);
+      schedule.insert(schedule.end(), {done, data, context, token, whole});
+    }
+    if (!body.has_schedule() || schedule.empty()) return;
+    std::vector<Instruction*> order(body.schedule().begin(), body.schedule().end());
+    order.insert(std::find(order.begin(), order.end(), body.root()), schedule.begin(),
+                 schedule.end());
+    body.set_schedule(std::move(order));
   }
 
   void SynchronizeCopy(Instruction* start) {

@@ -26,6 +26,7 @@ constexpr char kApiVersions[] =
     "API_VERSION_UNSPECIFIED API_VERSION_ORIGINAL API_VERSION_STATUS_RETURNING "
     "API_VERSION_STATUS_RETURNING_UNIFIED API_VERSION_TYPED_FFI";
 constexpr char kFftTypes[] = "FFT IFFT RFFT IRFFT";
+constexpr char kFusionKinds[] = "kLoop kInput kOutput kCustom";
 constexpr char kPrecisions[] = "DEFAULT HIGH HIGHEST PACKED_NIBBLE";
 constexpr char kRngAlgorithms[] = "DEFAULT THREE_FRY PHILOX";
 constexpr char kRngDistributions[] = "INVALID UNIFORM NORMAL";
@@ -96,10 +97,11 @@ bool MlirBytecodeReader::ResultAccuracyFields(BytecodeCursor& c, MlirAttribute& 
 // Those that mhlo had when stablehlo came of it have the same codes; later ones are written as
 // text.
 bool MlirBytecodeReader::MhloAttribute(BytecodeCursor& c, MlirAttribute& a) {
-  constexpr uint64_t kLastShared = 13;
+  constexpr uint64_t kLastShared = 13, kFusionKind = 15;
   BytecodeCursor ahead = c;
   uint64_t code = 0;
   if (!ahead.VarInt(code)) return false;
+  if (code == kFusionKind) return c.VarInt(code) && EnumAttribute(c, kFusionKinds, a);
   return code <= kLastShared ? StablehloAttribute(c, a)
                              : c.Fail("mhlo attributes of code ", code, " are not known");
 }

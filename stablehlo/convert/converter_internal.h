@@ -199,6 +199,9 @@ std::optional<Opcode> SimpleOpcodeOf(absl::string_view operation);
 absl::StatusOr<bool> ConvertCarried(BodyConverter& body, const MlirOperation& op,
                                     absl::string_view name, absl::string_view attributes);
 
+// Which outputs of a call or fusion share the memory of operands: `output_operand_aliases`.
+absl::StatusOr<std::vector<OutputAlias>> OutputAliasesOf(const MlirOperation& op);
+
 // Sharding and frontend attributes of an operation or argument. Errors: a sharding that is none.
 absl::Status SetExtraAttributes(const MlirAttributes& attributes, Instruction& instruction);
 

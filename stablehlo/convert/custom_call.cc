@@ -54,23 +54,6 @@ absl::StatusOr<Shape> ResultShape(const MlirOperation& op) {
   return shape.IsTuple() ? Shape::Tuple(std::move(parts)) : parts[0];
 }
 
-absl::StatusOr<std::vector<OutputAlias>> AliasesOf(const MlirOperation& op) {
-  std::vector<OutputAlias> aliases;
-  const MlirAttribute* all = op.Find("output_operand_aliases");
-  if (all == nullptr) return aliases;
-  for (const MlirAttribute* element : all->elements) {
-    const OpAttributes fields(op.name, element->fields);
-    OutputAlias alias;
-    ASSIGN_OR_RETURN(const DimVector output, fields.OptionalInts("output_tuple_indices"));
-    ASSIGN_OR_RETURN(const DimVector inside, fields.OptionalInts("operand_tuple_indices"));
-    ASSIGN_OR_RETURN(alias.operand, fields.Int("operand_index", 0));
-    alias.output.assign(output.begin(), output.end());
-    alias.operand_index.assign(inside.begin(), inside.end());
-    aliases.push_back(std::move(alias));
-  }
-  return aliases;
-}
-
 absl::StatusOr<CustomCallApiVersion> ApiVersionOf(const MlirOperation& op) {
   const MlirAttribute* found = op.Find("api_version");
   if (op.Find("mhlo.backend_config") != nullptr) return CustomCallApiVersion::kTypedFfi;
@@ -121,6 +104,23 @@ absl::StatusOr<bool> ConvertCarried(BodyConverter& body, const MlirOperation& op
   return true;
 }
 
+absl::StatusOr<std::vector<OutputAlias>> OutputAliasesOf(const MlirOperation& op) {
+  std::vector<OutputAlias> aliases;
+  const MlirAttribute* all = op.Find("output_operand_aliases");
+  if (all == nullptr) return aliases;
+  for (const MlirAttribute* element : all->elements) {
+    const OpAttributes fields(op.name, element->fields);
+    OutputAlias alias;
+    ASSIGN_OR_RETURN(const DimVector output, fields.OptionalInts("output_tuple_indices"));
+    ASSIGN_OR_RETURN(const DimVector inside, fields.OptionalInts("operand_tuple_indices"));
+    ASSIGN_OR_RETURN(alias.operand, fields.Int("operand_index", 0));
+    alias.output.assign(output.begin(), output.end());
+    alias.operand_index.assign(inside.begin(), inside.end());
+    aliases.push_back(std::move(alias));
+  }
+  return aliases;
+}
+
 absl::Status ConvertCustomCall(BodyConverter& body, const MlirOperation& op) {
   ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, body.Operands(op));
   const OpAttributes attributes(op);
@@ -130,7 +130,7 @@ absl::Status ConvertCustomCall(BodyConverter& body, const MlirOperation& op) {
   if (carried) return absl::OkStatus();
   ASSIGN_OR_RETURN(call.has_side_effect, attributes.Bool("has_side_effect", false));
   ASSIGN_OR_RETURN(call.api_version, ApiVersionOf(op));
-  ASSIGN_OR_RETURN(call.output_to_operand_aliasing, AliasesOf(op));
+  ASSIGN_OR_RETURN(call.output_to_operand_aliasing, OutputAliasesOf(op));
   if (const MlirAttribute* layouts = op.Find("operand_layouts")) {
     std::vector<Shape> shapes;
     for (const Instruction* operand : operands) shapes.push_back(operand->shape());

@@ -83,6 +83,9 @@ std::string CommonName(absl::string_view operation) {
   for (const char* other :
        {"acos", "acosh", "asin", "asinh", "atanh", "cosh", "erf", "ragged_dot", "scan", "sinh"})
     if (own == other) return absl::StrCat("chlo.", own);
+  for (const char* only : {"add_dependency", "bitcast", "copy", "fusion", "stochastic_convert",
+                           "xla.rng_get_and_update_state"})
+    if (own == only) return std::string(operation);
   return absl::StrCat("stablehlo.", own);
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/strings/string_view.h"
 #include "ir/attribute_types.h"
 #include "support/diagnostics.h"
@@ -112,7 +113,7 @@ struct MlirRegion {
 struct MlirOperation {
   absl::string_view name;  // "stablehlo.add"; the module keeps it
   std::vector<MlirValue*> operands;
-  std::deque<MlirValue> results;
+  absl::InlinedVector<MlirValue, 1> results;  // all are there before any is used: users point at them
   MlirAttributes attributes;  // properties among them
   std::vector<MlirRegion> regions;
   const MlirLocation* location = nullptr;  // null: unknown
@@ -160,7 +161,8 @@ std::string WithoutVersion(absl::string_view name);
 std::string NameForVhlo(absl::string_view operation);
 
 // The operation that one of another dialect stands for: of vhlo as above; of mhlo, from which
-// StableHLO came, the one of stablehlo or chlo of that name; of other dialects itself.
+// StableHLO came, the one of stablehlo or chlo of that name, or itself where neither has one; of
+// other dialects itself.
 std::string CommonName(absl::string_view operation);
 
 // The type as MLIR's text has it, for messages.

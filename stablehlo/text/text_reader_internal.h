@@ -42,6 +42,8 @@ class MlirTextReader {
   bool ReadType(const MlirType*& type);
   bool ReadTypeList(std::vector<const MlirType*>& types);  // after `(`, through `)`
   bool ReadTensor(const MlirType*& type);
+  bool ReadNewTensor(const MlirType*& type);
+  absl::string_view PlainTensor();
   bool ReadQuantized(const MlirType*& type);
   bool ReadStorage(MlirType& type, QuantizedElement& element);
   bool ReadDimensions(Shape& shape, bool& ranked);
@@ -143,6 +145,7 @@ class MlirTextReader {
   std::vector<absl::string_view> defined_;  // names of the regions around, in order
   absl::flat_hash_map<absl::string_view, const MlirAttribute*> attribute_aliases_;
   absl::flat_hash_map<absl::string_view, const MlirType*> type_aliases_;
+  absl::flat_hash_map<absl::string_view, const MlirType*> tensors_;  // by what stands in `<>`
   absl::flat_hash_map<absl::string_view, MlirLocation*> location_aliases_;
   absl::flat_hash_map<absl::string_view, absl::string_view> operation_names_;
   absl::flat_hash_map<absl::string_view, absl::string_view> resources_;  // hex by key

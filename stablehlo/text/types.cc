@@ -146,7 +146,30 @@ bool MlirTextReader::ReadQuantized(const MlirType*& type) {
   return true;
 }
 
+// The text through `>` of a tensor of numbers, after `tensor<`; empty where more stands in it.
+absl::string_view MlirTextReader::PlainTensor() {
+  const uint32_t start = s_.offset();
+  const absl::string_view dimensions_and_element = s_.Suffix();
+  const bool plain = s_.TryHere(">");
+  s_.Rewind(start);
+  return plain ? dimensions_and_element : absl::string_view();
+}
+
+// Programs repeat few types: those of numbers are read once and known by their text.
 bool MlirTextReader::ReadTensor(const MlirType*& type) {
+  const absl::string_view plain = PlainTensor();
+  if (plain.empty()) return ReadNewTensor(type);
+  if (const auto found = tensors_.find(plain); found != tensors_.end()) {
+    type = found->second;
+    s_.Rewind(s_.offset() + static_cast<uint32_t>(plain.size()) + 1);
+    return true;
+  }
+  if (!ReadNewTensor(type)) return false;
+  tensors_.emplace(plain, type);
+  return true;
+}
+
+bool MlirTextReader::ReadNewTensor(const MlirType*& type) {
   MlirType made;
   made.kind = MlirType::Kind::kTensor;
   const uint32_t start = s_.offset() - 7;  // of `tensor<`

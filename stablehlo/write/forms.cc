@@ -8,6 +8,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -387,7 +388,9 @@ absl::StatusOr<WrittenForm> WrittenFormOf(const Instruction& instruction) {
     return WrittenForm{form->second.name, text.text()};
   }
   const char* name = SimpleName(instruction.opcode());
-  if (name == nullptr) return NoEqual(instruction, "the instruction");
+  // Rows of mhlo are read alone.
+  if (name == nullptr || absl::StartsWith(name, "mhlo."))
+    return NoEqual(instruction, "the instruction");
   return WrittenForm{name, ""};
 }
 

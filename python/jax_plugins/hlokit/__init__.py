@@ -103,7 +103,7 @@ def initialize():
     """Registers the platform; JAX calls it. Raises FileNotFoundError where the library is not there."""
     from jax._src import xla_bridge  # pylint: disable=import-outside-toplevel
 
-    from . import callbacks, dlpack, ffi  # pylint: disable=import-outside-toplevel
+    from . import callbacks, dlpack, ffi, forks  # pylint: disable=import-outside-toplevel
 
     library = library_path()
     xla_bridge._nonexperimental_plugins.add("hlokit")  # pylint: disable=protected-access
@@ -116,4 +116,5 @@ def initialize():
     callbacks.install(library)
     ffi.install(library)
     dlpack.install()
+    forks.install()
 # SPDX-License-Identifier: Apache-2.0

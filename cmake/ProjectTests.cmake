@@ -54,11 +54,13 @@ if(TARGET pjrt_hlokit)
   add_test(NAME project.jax_cases
            COMMAND ${CMAKE_COMMAND} -E env JAX_PLATFORMS=hlokit PYTHONPATH=${PROJECT_SOURCE_DIR}/python
                    HLOKIT_PJRT_LIBRARY=$<TARGET_FILE:pjrt_hlokit> ${HLOKIT_JAX_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/jax_cases.py)
+  add_test(NAME project.jax_manner COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/jax_manner.py
+           --lib $<TARGET_FILE:pjrt_hlokit> --python ${HLOKIT_JAX_PYTHON} --sample 600)
   # The programs of benchmarks/peers at small sizes: results equal XLA's, and torch's where that is installed.
   add_test(NAME project.peers COMMAND ${HLOKIT_JAX_PYTHON} ${PROJECT_SOURCE_DIR}/benchmarks/peers/compare.py --small --rounds 1
            --seconds 0.01 --peers hlokit,xla,torch --bin $<TARGET_FILE_DIR:hlo-run>)
   set_tests_properties(project.peers PROPERTIES LABELS exec SKIP_RETURN_CODE 77 TIMEOUT 900)
-  set_tests_properties(project.jax project.jax_ffi project.jax_cases project.jax_sharding PROPERTIES LABELS exec SKIP_RETURN_CODE 77 TIMEOUT 600)
+  set_tests_properties(project.jax project.jax_ffi project.jax_cases project.jax_manner project.jax_sharding PROPERTIES LABELS exec SKIP_RETURN_CODE 77 TIMEOUT 600)
 endif()
 
 # hlo-run over several processes, where there is an mpirun.

@@ -8,7 +8,12 @@
 //                                with 1 replica_device_ids
 #include "pjrt/compile_options.h"
 
+#include <cstdint>
+#include <string>
+
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -132,9 +137,7 @@ absl::Status ReadBuildOptions(absl::string_view message, PjrtCompileOptions& opt
 }
 
 bool IsBoolText(absl::string_view text) {
-  for (const char* known : {"true", "false", "True", "False", "1", "0"})
-    if (text == known) return true;
-  return false;
+  return text == "true" || text == "false" || text == "True" || text == "False";
 }
 
 // Whether the name of an option says that it is switched on or off.
@@ -145,25 +148,47 @@ bool IsSwitch(absl::string_view name) {
   return false;
 }
 
-// XLA's options have no meaning here; what is no option of XLA's is an error, as is a switch that
-// is neither on nor off.
+// Whether it says that the option is a whole number.
+bool IsNumber(absl::string_view name) {
+  for (const char* word : {"_max_", "_width", "_level", "_count", "_num_", "_limit", "_size"})
+    if (absl::StrContains(name, word)) return true;
+  return false;
+}
+
+// An option's value: as text, a switch, a whole number or a fraction, by the field it comes in.
+enum OverrideField : uint8_t { kText = 1, kSwitch = 2, kInteger = 3, kFraction = 4 };
+
+// Null where `text`, or what came in another `field`, is a value for the option; else its type.
+const char* TypeThatItLacks(absl::string_view name, uint64_t field, absl::string_view text) {
+  int32_t number = 0;
+  if (IsSwitch(name) && field != kSwitch && (field != kText || !IsBoolText(text))) return "bool";
+  if (!IsSwitch(name) && IsNumber(name) && field != kInteger &&
+      (field != kText || !absl::SimpleAtoi(text, &number)))
+    return "int32";
+  return nullptr;
+}
+
+// XLA's options have no meaning here; what is no option of XLA's is an error, as is a value of
+// another type than the option's name tells.
 absl::Status CheckOverride(absl::string_view message) {
   absl::string_view name, text;
-  bool is_text = false;
+  uint64_t kind = 0, varint = 0;
   RETURN_IF_ERROR(ForEachField(message, [&](const WireField& field) -> absl::Status {
     if (field.number == 1) name = field.bytes;
     if (field.number != 2) return absl::OkStatus();
     return ForEachField(field.bytes, [&](const WireField& value) {
-      is_text = value.number == 1;
+      kind = value.number;
       text = value.bytes;
+      varint = value.varint;
       return absl::OkStatus();
     });
   }));
   if (!absl::StartsWith(name, "xla_"))
     return InvalidArgument("No such compile option: '", name, "'");
-  if (is_text && IsSwitch(name) && !IsBoolText(text))
-    return InvalidArgument("While setting option ", name, ", '", text,
-                           "' is not a valid bool value.");
+  if (const char* type = TypeThatItLacks(name, kind, text); type != nullptr)
+    return InvalidArgument("While setting option ", name, ", '",
+                           kind == kText ? std::string(text) : absl::StrCat(varint),
+                           "' is not a valid ", type, " value.");
   return absl::OkStatus();
 }
 

@@ -1,6 +1,7 @@
 // Runs: arguments are buffers of each device, results new buffers. A short run has ended when the
 // call that starts it returns; a longer one, and one whose arguments a run has still to give, goes
 // on in the background.
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -36,7 +37,9 @@ absl::StatusOr<std::vector<PjrtValue>> ArgumentsOf(const PjrtModule& module,
     RETURN_IF_ERROR(buffers[i]->error);
     values.push_back(buffers[i]->Value());
     if (values.back().empty())
-      return InvalidArgument("argument ", i, " has been deleted or donated");
+      return InvalidArgument(
+          "Invalid buffer passed to Execute() as argument ", i,
+          " to replica 0: INVALID_ARGUMENT: Buffer has been deleted or donated.");
   }
   return values;
 }
@@ -75,18 +78,29 @@ bool MayTake(const PJRT_ExecuteOptions* options, size_t argument) {
   return true;
 }
 
-// No array may be donated and used besides. Errors: as XLA words them.
+// An array that is donated and used besides: what went wrong with argument `at`, which has the
+// array of argument `first`. As XLA words it, which JAX's users and tests look for.
+absl::Status UsedTwice(const char* what, size_t at, size_t first, const char* example) {
+  return InvalidArgument("Attempt to ", what, " Execute() (flattened argument ", at,
+                         ", replica 0, partition 0, first use: ", first,
+                         "). Toy example for this bug: `", example, "`.");
+}
+
+// No array may be donated and used besides.
 absl::Status CheckDonations(const PjrtModule& module, PJRT_Buffer* const* buffers,
                             const PJRT_ExecuteOptions* options) {
   for (size_t i = 0; i < module.donated.size(); ++i) {
     if (!module.donated[i] || !MayTake(options, i)) continue;
     for (size_t k = 0; k < module.donated.size(); ++k) {
       if (k == i || buffers[k] != buffers[i]) continue;
-      const bool both = module.donated[k] && MayTake(options, k);
-      if (both && k < i) continue;
-      return InvalidArgument("Attempt to donate the same buffer twice in Execute() (flattened ",
-                             "argument ", k, ", replica 0). Toy example for this bug: `f(",
-                             both ? "donate(a), donate(a))`." : "a, donate(a))`.");
+      const size_t at = std::max(i, k), first = std::min(i, k);
+      if (module.donated[k] && MayTake(options, k))
+        return UsedTwice("donate the same buffer twice in", at, first, "f(donate(a), donate(a))");
+      if (i < k)
+        return UsedTwice("use a buffer that was previously donated in the same call to", at, first,
+                         "f(donate(a), a)");
+      return UsedTwice("donate a buffer which is also used by the same call to", at, first,
+                       "f(a, donate(a))");
     }
   }
   return absl::OkStatus();

@@ -117,6 +117,17 @@ class ApiCases(jtu.JaxTestCase):
     c = jnp.ones(3)
     with self.assertRaises(Exception):
       jax.jit(lambda x, y: x + y, donate_argnums=0)(c, c); c+1
+  def test_messages(self):
+    x = jnp.ones(4) + 1
+    for argnums, words in (((0, 1), r"donate the same buffer twice in Execute\(\).*f\(donate\(a\), donate\(a\)\)"), (0, r"previously donated in the same call.*f\(donate\(a\), a\)"), (1, r"also used by the same call.*f\(a, donate\(a\)\)")):
+      with self.assertRaisesRegex(jax.errors.JaxRuntimeError, words): jax.jit(lambda a, b: (a + b, a - b), donate_argnums=argnums)(x, x)
+    y = x + 1
+    jax.jit(lambda a: a + 1, donate_argnums=0)(y)
+    with self.assertRaisesRegex((ValueError, RuntimeError), "uffer has been deleted or donated"): y + 1
+    with self.assertRaisesRegex(RuntimeError, "Array has been deleted"): y.__dlpack__()
+    for option, value, kind in (("xla_dump_max_hlo_modules", "a", "int32"), ("xla_cpu_enable_fast_math", "0", "bool"), ("xla_backend_optimization_level", 2.5, "int32")):
+      with self.assertRaisesRegex(jax.errors.JaxRuntimeError, f"While setting option {option}, .* is not a valid {kind} value"): jax.jit(lambda x: x).lower(1.).compile(compiler_options={option: value})
+    jax.jit(lambda x: x).lower(1.).compile(compiler_options={"xla_dump_max_hlo_modules": 200, "xla_embed_ir_in_executable": True, "xla_cpu_enable_fast_math": "false", "xla_dump_hlo_pass_re": ".*"})
   def test_donate_dup(self):
     c = jnp.ones(3)
     with self.assertRaisesRegex((RuntimeError, ValueError), r"f\(donate\(a\), donate\(a\)\)|donated"):

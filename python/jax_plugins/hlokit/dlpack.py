@@ -45,6 +45,7 @@ def capsule_of(array):
     code, bits = _NARROW.get(dtype.name, (_CODES.get(dtype.kind), 8 * dtype.itemsize))
     if code is None or dtype.name in ("int2", "int4", "uint2", "uint4"):
         raise BufferError(f"DLPack has no type for {dtype.name}")
+    array._check_if_deleted()  # pylint: disable=protected-access
     array.block_until_ready()
     dims = (ctypes.c_int64 * max(array.ndim, 1))(*array.shape)
     tensor = _Tensor(array.unsafe_buffer_pointer(), _CPU, 0, array.ndim, code, bits, 1, dims, None, 0)

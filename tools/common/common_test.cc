@@ -34,7 +34,11 @@ TEST(Flags, NormalizesNamesOnly) {
 
 std::vector<std::string> Called(std::vector<const char*> argv, const char* tool = "hlo-run",
                                 std::vector<std::string>* warnings = nullptr) {
-  const auto knows = [](absl::string_view name) { return name == "--xla-dump-to"; };
+  const auto knows = [](absl::string_view name) {
+    return name == "--print-literals" || name == "--no-passes" ? FlagKind::kSwitch
+           : name == "--xla-dump-to" || name == "--seed"       ? FlagKind::kWithValue
+                                                               : FlagKind::kUnknown;
+  };
   const auto call = ReadToolCall(tool, static_cast<int>(argv.size()), argv.data(), knows);
   if (!call.ok()) return {std::string(call.status().message())};
   if (warnings != nullptr) *warnings = call->warnings;
@@ -67,6 +71,19 @@ TEST(ToolCall, NamesOfXlaHaveItsFlagsAndDefaults) {
   EXPECT_EQ(Called({"run_hlo_module", "--run=false"}, "hlo-viz"), (Words{"--run=false"}));
 }
 
+TEST(ToolCall, SwitchesAreTurnedOffByNo) {
+  unsetenv("XLA_FLAGS");
+  std::vector<std::string> warnings;
+  EXPECT_EQ(Called({"hlo-run", "--noprint_literals", "--no-passes", "--noseed"}),
+            (Words{"--print-literals=false", "--no-passes", "--noseed"}));
+  EXPECT_EQ(Called({"hlo_runner_main", "--norun", "--nouse_spmd_partitioning", "a"}),
+            (Words{"--compile-only", "a"}));
+  EXPECT_EQ(Called({"hlo-run", "--noxla_gpu_x", "--v", "1", "a"}, "hlo-run", &warnings),
+            (Words{"a"}));
+  EXPECT_THAT(warnings, testing::UnorderedElementsAre(HasSubstr("--v has no"),
+                                                      HasSubstr("--xla_gpu_x has no")));
+}
+
 TEST(ToolCall, WhatCannotBeHadSaysWhatToType) {
   unsetenv("XLA_FLAGS");
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS", "SLURM_NTASKS"})
@@ -88,7 +105,10 @@ TEST(ToolCall, XlaFlagsGiveWayToTheCommandLine) {
   EXPECT_EQ(Called({"hlo-run", "--xla_dump_to=b"}, "hlo-run", &warnings),
             (Words{"--opt-level=1", "--xla-dump-to=b"}));
   EXPECT_THAT(warnings, ElementsAre(HasSubstr("--xla_gpu_x has no effect here")));
-  EXPECT_EQ(Called({"hlo-viz", "m"}, "hlo-viz"), (Words{"m"}));  // which compiles nothing
+  EXPECT_EQ(Called({"hlo-viz", "m"}, "hlo-viz", &warnings), (Words{"m"}));
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("hlo-viz compiles nothing")));
+  Called({"hlo-reduce", "m"}, "hlo-reduce", &warnings);  // the tools that it runs read XLA_FLAGS
+  EXPECT_THAT(warnings, testing::IsEmpty());
   setenv("XLA_FLAGS", "--xla_dmp_to=a", 1);
   Called({"hlo-run"}, "hlo-run", &warnings);
   EXPECT_THAT(warnings, ElementsAre(HasSubstr("did you mean --xla_dump_to?")));

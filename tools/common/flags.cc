@@ -208,7 +208,9 @@ bool ParseToolFlags(CLI::App& app, int argc, const char* const* argv, absl::stri
       PrintManual(app, argv[0], NormalizeArguments(argc, argv), program, all_examples, exit_status))
     return false;
   const auto knows = [&](absl::string_view name) {
-    return app.get_option_no_throw(std::string(name)) != nullptr;
+    const CLI::Option* option = app.get_option_no_throw(std::string(name));
+    if (option == nullptr) return FlagKind::kUnknown;
+    return option->get_items_expected_max() == 0 ? FlagKind::kSwitch : FlagKind::kWithValue;
   };
   const auto call = ReadToolCall(app.get_name(), argc, argv, knows);
   if (!call.ok()) {

@@ -19,10 +19,12 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "mpi/mpi_library.h"
 #include "support/file.h"
 #include "support/status.h"
@@ -150,23 +152,24 @@ absl::StatusOr<std::vector<std::string>> DebugOptionsFile(const std::string& pat
 // Puts the arguments of one source into the tool's words.
 class Translator {
  public:
-  Translator(Callers caller, const std::function<bool(absl::string_view)>& knows)
+  Translator(Callers caller, const std::function<FlagKind(absl::string_view)>& knows)
       : caller_(caller), knows_(knows) {}
 
   absl::Status Add(const std::vector<std::string>& words) {
     const std::vector<Argument> arguments = Split(words);
     for (size_t k = 0; k < arguments.size(); ++k) {
-      Argument argument = arguments[k];
+      Argument argument = WithoutNo(arguments[k]);
       const XlaFlag* const row =
           argument.name.empty() ? nullptr : FindXlaFlag(caller_, argument.name);
       // A row of the caller's own counts before a flag of ours of the same name.
       const bool kind_only = row != nullptr && row->name != argument.name;
-      if (row == nullptr || (kind_only && knows_(argument.name))) {
+      if (row == nullptr || (kind_only && knows_(argument.name) != FlagKind::kUnknown)) {
         Keep(argument);
         continue;
       }
-      const bool takes_next = !argument.value && TakesValue(row->meaning) &&
-                              k + 1 < arguments.size() && arguments[k + 1].name.empty();
+      const bool takes_next = !argument.value && k + 1 < arguments.size() &&
+                              arguments[k + 1].name.empty() &&
+                              (TakesValue(row->meaning) || IsPlainValue(*arguments[k + 1].value));
       if (takes_next) argument.value = arguments[++k].value;
       if (kind_only && SuggestNear(argument.name)) continue;
       RETURN_IF_ERROR(Translate(*row, argument));
@@ -192,6 +195,8 @@ class Translator {
     const std::string spelt = Spelt(flag);
     if (std::find(flags.begin(), flags.end(), spelt) == flags.end()) flags.push_back(spelt);
   }
+
+  void Note(std::string warning) { notes_.push_back(std::move(warning)); }
 
   // Those in `others` count before those so far.
   void GiveWayTo(const Translator& others) {
@@ -228,6 +233,27 @@ class Translator {
   static bool TakesValue(M meaning) {
     return meaning == M::kIs || meaning == M::kFile || meaning == M::kPlatform ||
            meaning == M::kFormat || meaning == M::kGpuTarget;
+  }
+
+  // After a switch, or a flag that has no effect, only what is no file's name is its value.
+  static bool IsPlainValue(absl::string_view word) {
+    double number;
+    return word == "true" || word == "false" || absl::SimpleAtod(word, &number);
+  }
+
+  // `--noX` and `--no-X`, where only a switch X exists, as `--X=false`.
+  Argument WithoutNo(const Argument& argument) const {
+    absl::string_view rest = argument.name;
+    if (argument.value || !absl::ConsumePrefix(&rest, "--no") || rest.empty() ||
+        knows_(argument.name) != FlagKind::kUnknown || FindXlaFlag(caller_, argument.name) != nullptr)
+      return argument;
+    absl::ConsumePrefix(&rest, "-");
+    const std::string name = absl::StrCat("--", rest);
+    const XlaFlag* const row = FindXlaFlag(caller_, name);
+    const bool is_switch = row == nullptr ? knows_(name) == FlagKind::kSwitch
+                           : row->meaning == M::kIs ? knows_(row->target) == FlagKind::kSwitch
+                                                    : !TakesValue(row->meaning);
+    return is_switch ? Argument{name, "false"} : argument;
   }
 
   // As XLA writes it.
@@ -328,7 +354,7 @@ class Translator {
   }
 
   const Callers caller_;
-  const std::function<bool(absl::string_view)>& knows_;
+  const std::function<FlagKind(absl::string_view)>& knows_;
   std::vector<Argument> out_;
   std::map<std::string, std::vector<std::string>> warned_;  // flags by reason
   std::vector<std::string> notes_;                          // other warnings
@@ -354,10 +380,6 @@ absl::Status AddDefaults(Callers caller, Translator& call) {
     const std::string test = call.Take("--test-platform", "cpu");
     const std::string reference = call.Take("--reference-platform", "interpreter");
     const std::string folder = call.Take("--dump-path", "");
-    const std::string format = call.Take("--output-format", "text");
-    if (format != "text")
-      return InvalidArgument("--output_format=", format, ": the result is text; hlo-opt FILE ",
-                             "--format=", format, " -o OUT makes the rest of it");
     if (!call.Has("--script")) {
       call.Put("--mismatch", absl::StrCat(test, ",", reference));
       if (!call.Has("--abs-error")) call.Put("--abs-error", "0.01");
@@ -372,6 +394,7 @@ Callers CallerOf(absl::string_view tool, const XlaProgram* program) {
   if (program != nullptr && program->tool == tool) return program->caller;
   if (tool == "hlo-run") return kHloRun;
   if (tool == "hlo-opt") return kHloOpt;
+  if (tool == "hlo-aot") return kHloAot;
   return tool == "hlo-diff" ? kHloDiff : kOtherTool;
 }
 
@@ -411,12 +434,12 @@ absl::StatusOr<std::vector<std::string>> XlaFlagWords(absl::string_view value) {
 }
 
 absl::StatusOr<ToolCall> ReadToolCall(absl::string_view tool, int argc, const char* const* argv,
-                                      const std::function<bool(absl::string_view)>& knows) {
+                                      const std::function<FlagKind(absl::string_view)>& knows) {
   const Callers caller = CallerOf(tool, argc > 0 ? FindXlaProgram(argv[0]) : nullptr);
   Translator call(caller, knows);
   RETURN_IF_ERROR(call.Add(NormalizeArguments(argc, argv)));
   Translator behind(caller, knows);
-  const bool compiles = (caller & (kRunners | kOpts)) != 0;
+  const bool compiles = (caller & (kRunners | kOpts | kHloAot)) != 0;
   if (const std::string file = compiles ? call.Take("--debug-options-file", "") : "";
       !file.empty()) {
     ASSIGN_OR_RETURN(const std::vector<std::string> flags, DebugOptionsFile(file));
@@ -432,6 +455,9 @@ absl::StatusOr<ToolCall> ReadToolCall(absl::string_view tool, int argc, const ch
     behind.GiveWayTo(from_environment);
     behind.Append(std::move(from_environment));
   }
+  if (const char* value = std::getenv("XLA_FLAGS");
+      value != nullptr && *value != '\0' && !compiles && tool != "hlo-reduce")
+    call.Note(absl::StrCat("XLA_FLAGS has no effect here: ", tool, " compiles nothing"));
   behind.GiveWayTo(call);
   behind.Append(std::move(call));
   RETURN_IF_ERROR(AddDefaults(caller, behind));

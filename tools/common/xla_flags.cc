@@ -19,6 +19,7 @@ constexpr XlaProgram kPrograms[] = {
     {"hlo_isolation_test", "hlo-run", kIsolationTest},
     {"hlo_isolate", "hlo-opt", kIsolateHlo},
     {"isolate_hlo", "hlo-opt", kIsolateHlo},
+    {"hlo-extractor", "hlo-opt", kIsolateHlo},
     {"hlo_proto_to_json", "hlo-opt", kProtoToJson},
     {"hlo-translate", "hlo-opt", kTranslate},
     {"interactive_graphviz", "hlo-viz", kGraphviz},
@@ -28,6 +29,8 @@ constexpr XlaProgram kPrograms[] = {
 };
 
 constexpr absl::string_view kSimulated = "one process simulates all devices";
+constexpr absl::string_view kNoLog =
+    "there is no log; --time-passes, --stats and --dump-to show what is done";
 constexpr absl::string_view kGpuCompiler = "it steers XLA's compiler for GPUs";
 constexpr absl::string_view kDumpsAreText =
     "dumps are text; hlo-opt --format=pb, hlo-viz make the rest of them";
@@ -56,7 +59,9 @@ constexpr XlaFlag kFlags[] = {
     {kTranslate, "--hlo-text-to-stablehlo", M::kWhereOn, "--format=stablehlo"},
     {kTranslate, "--hlo-to-stablehlo", M::kWhereOn, "--format=stablehlo"},
     {kTranslate, "--hlo-text-to-mlir-hlo", M::kWhereOn, "--format=stablehlo"},
+    {kTranslate, "--hlo-to-mlir-hlo", M::kWhereOn, "--format=stablehlo"},
     {kTranslate, "--mlir-to-hlo", M::kAlways, ""},
+    {kTranslate, "--mlir-hlo-to-hlo", M::kAlways, ""},
     {kTranslate, "--stablehlo-to-hlo-text", M::kAlways, ""},
     {kTranslate, "--mlir-hlo-to-hlo-text", M::kAlways, ""},
     {kTranslate, "--stablehlo-to-hlo", M::kWhereOn, "--emit-proto"},
@@ -95,12 +100,27 @@ constexpr XlaFlag kFlags[] = {
     {kHloRunner, "--enable-mock-gpu", M::kAlways, ""},
     {kHloRunner, "--xla-dump-as-text", M::kAlways, ""},
     {kHloRunner, "--xla-dump-as-proto", M::kAlwaysOff, kDumpsAreText},
+    {kHloRunner, "--compile-as-stablehlo", M::kAlwaysOff, "modules are compiled as HLO"},
     {kHloRunner, "--execution-options-path", M::kRefused,
      "give replicas, partitions and layouts by flags: --num-replicas, --num-partitions"},
     {kHloRunner, "--append-profile-to-csv-file", M::kRefused, "--json=FILE writes the times"},
     {kHloRunner, "--gpu-client-mem-fraction", M::kNoEffect, "memory is taken as it is needed"},
     {kHloRunner, "--gpu-client-initialization-timeout-sec", M::kNoEffect, kSimulated},
     {kHloRunner, "--xla-gpu-dump-xspace-to", M::kNoEffect, "--profile=FILE.json writes a trace"},
+
+    {kRunHloModule, "--treat-gte-as-data-formatting", M::kNoEffect, "it steers XLA's compiler"},
+    {kRunHloModule, "--input-compilation-environments", M::kNoEffect, "it steers XLA's compiler"},
+
+    // Logs, which every program of XLA's writes.
+    {kAnyCaller, "--v", M::kNoEffect, kNoLog},
+    {kAnyCaller, "--vmodule", M::kNoEffect, kNoLog},
+    {kAnyCaller, "--minloglevel", M::kNoEffect, kNoLog},
+    {kAnyCaller, "--stderrthreshold", M::kNoEffect, kNoLog},
+    {kAnyCaller, "--log-dir", M::kNoEffect, kNoLog},
+    {kAnyCaller, "--logtostderr", M::kAlways, ""},
+    {kAnyCaller, "--alsologtostderr", M::kAlways, ""},
+    {kAnyCaller, "--helpfull", M::kWhereOn, "--help"},
+    {kAnyCaller, "--helpshort", M::kWhereOn, "--help"},
 
     // Others.
     {kComputeCost, "--gpu", M::kNoEffect, "the count is the same for all machines"},
@@ -110,10 +130,10 @@ constexpr XlaFlag kFlags[] = {
     {kGraphviz | kBisect | kComputeCost | kIsolateHlo, "--nobrowser", M::kAlways, ""},
 
     // XLA's compiler.
-    {kRunners, "--xla-disable-all-hlo-passes", M::kWhereOn, "--no-passes"},
+    {kRunners | kHloAot, "--xla-disable-all-hlo-passes", M::kWhereOn, "--no-passes"},
     {kRunners, "--xla-disable-hlo-passes", M::kIs, "--disable-passes"},
     {kRunners, "--xla-enable-hlo-passes-only", M::kIs, "--enable-passes-only"},
-    {kRunners | kOpts, "--xla-backend-optimization-level", M::kIs, "--opt-level"},
+    {kRunners | kOpts | kHloAot, "--xla-backend-optimization-level", M::kIs, "--opt-level"},
     {kRunners, "--xla-cpu-multi-thread-eigen", M::kThreads, "--threads=1"},
     {kRunners, "--xla-hlo-profile", M::kWhereOn, "--profile"},
     {kRunners | kOpts, "--xla-force-host-platform-device-count", M::kAlways, ""},

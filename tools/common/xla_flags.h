@@ -23,10 +23,11 @@ enum Callers : uint32_t {
   kComputeCost = 1u << 10,
   kHloDiff = 1u << 11,
   kOtherTool = 1u << 12,  // our own names of the rest
+  kHloAot = 1u << 13,
 
   kRunners = kHloRun | kRunHloModule | kHloRunner | kIsolationTest,
   kOpts = kHloOpt | kIsolateHlo | kProtoToJson | kTranslate,
-  kAnyCaller = (1u << 13) - 1,
+  kAnyCaller = (1u << 14) - 1,
 };
 
 // A name of a program of XLA's, and the tool that does its work.

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "analysis/module_size.h"
 #include "printer/whole_text.h"
+#include "proto/proto_file.h"
 #include "support/file.h"
 #include "support/status.h"
 #include "tools/common/command.h"
@@ -47,6 +48,7 @@ struct ReduceFlags {
   ReduceOptions reduce;
   bool quiet = false;
   std::string output_folder;              // instead of the input's
+  std::string output_format = "text";
   double abs_error = -1, rel_error = -1;  // of --passes and --mismatch; below 0: the tools' own
 };
 
@@ -59,6 +61,8 @@ bool Parse(int argc, const char* const* argv, ReduceFlags& o, int& exit_status) 
       ->type_name("FILE");
   app.add_option("--output-folder", o.output_folder, "for it, under the input's name")
       ->type_name("FOLDER");
+  app.add_option("--output-format", o.output_format, "text, pb, pbtxt or json")
+      ->check(CLI::IsMember({"text", "pb", "pbtxt", "json"}));
   app.add_option(
          "--input-format", o.load.input_format,
          "text (hlo, txt), pb, pbtxt, json or stablehlo (mlir), whatever the file looks like")
@@ -157,7 +161,16 @@ absl::StatusOr<std::unique_ptr<const GivenValues>> RecordInputs(ReduceFlags& o,
 
 // The smallest module so far, and next to it the inputs that show its fault.
 absl::Status WriteOut(const ReduceFlags& o, const Module& module) {
-  RETURN_IF_ERROR(AtomicWriteFile(o.output, WholeText(module)));
+  std::string text;
+  if (o.output_format == "text") {
+    text = WholeText(module);
+  } else {
+    const ProtoEncoding encoding = o.output_format == "pb"      ? ProtoEncoding::kBinary
+                                   : o.output_format == "pbtxt" ? ProtoEncoding::kText
+                                                                : ProtoEncoding::kJson;
+    ASSIGN_OR_RETURN(text, WriteModuleProto(module, encoding));
+  }
+  RETURN_IF_ERROR(AtomicWriteFile(o.output, text));
   if (o.interest.write_inputs == nullptr) return absl::OkStatus();
   return o.interest.write_inputs(module, o.output + ".npz");
 }
@@ -206,7 +219,7 @@ int Run(ReduceFlags& o) {
   if (o.output.empty()) {
     const size_t folder = o.output_folder.empty() ? 0 : o.input.rfind('/') + 1;
     o.output = absl::StrCat(o.output_folder, o.output_folder.empty() ? "" : "/",
-                            o.input.substr(folder), ".reduced.hlo");
+                            o.input.substr(folder), ".reduced.", o.output_format == "text" ? "hlo" : o.output_format);
   }
   if (!o.output_folder.empty())
     if (const absl::Status made = MakeFolder(o.output_folder); !made.ok())

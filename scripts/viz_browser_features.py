@@ -329,5 +329,121 @@ def put(folder, name, text):
         file.write(text)
 
 
-ALL = (expanding, dump, looks, text_to_graph, all_paths, time_overlay, hostile, repeated, narrow, served)
+def code_dump(folder):
+    """A dump whose fusion has LLVM IR, PTX and assembler, and another module's file."""
+    path = os.path.join(folder, "code")
+    os.makedirs(path, exist_ok=True)
+    module = ("fused { p = f32[8] parameter(0) ROOT s = f32[8] add(p, p) }\n"
+              "ENTRY main { x = f32[8] parameter(0) ROOT add_fusion.2 = f32[8] fusion(x), kind=kLoop, calls=fused }\n")
+    files = {"module_0000.f.before_optimizations.txt": module, "module_0000.f.cpu_after_optimizations.txt": module,
+             "module_0000.f.add_fusion.2_kernel_module.ir-with-opt.ll": "define ptr @add_fusion.2() {\n  ret <b>\n}\n",
+             "module_0000.f.ptx": ".visible .entry add_fusion_2()\n{ ret; }\n", "module_0000.f.s": "add_fusion.2:\n\tretq\n",
+             "module_0001.g.ptx": ".visible .entry add_fusion_2()\n{ trap; }\n"}
+    for name, text in files.items():
+        with open(os.path.join(path, name), "w") as file:
+            file.write(text)
+    return path
+
+
+def code(page, tool, folder):
+    """Beside a fusion stands what the compiler made of it."""
+    path = code_dump(folder)
+    subprocess.run([tool, path, "-o", path + ".html"], check=True)
+    page.open("file://" + path + ".html#v=after_optimizations&s=i%3Aadd_fusion.2")
+    page.wait("document.querySelectorAll('#panel details.code').length === 3")
+    text = page.run("document.querySelector('#panel').textContent")
+    for part in ("LLVM IR, optimized", "PTX", "assembler", "ret <b>", "{ ret; }", "retq"):
+        check(part in text, f"{part} is shown")
+    check("trap" not in text, "and nothing of another module")
+    page.open("file://" + path + ".html#s=i%3Aadd_fusion.2")
+    check(page.run("document.querySelectorAll('#panel details.code').length") == 0, "the module before optimization has no code")
+
+
+ZOOMS = """(() => {
+  const {view} = hloViz, seen = [];
+  for (const scale of [1, 0.7, 0.5, 0.35, 0.2, 0.1, 0.05]) {
+    view.camera.scale = scale;
+    view.drawNow();
+    seen.push([scale, view.smallestText, view.scene.boxes.filter((b) => !b.hidden).length, view.scene.boxes.filter((b) => b.folded).length]);
+  }
+  return seen.map((row) => row.map((x) => (x === Infinity ? 99 : x)));
+})()"""
+
+
+def readable(page, tool, folder):
+    """No text is painted too small to read; what is too small is painted as one box, which a click reaches."""
+    page.open(page_of(tool, folder, "readable", scope_of(300)))
+    check(page.run("hloViz.view.smallestText") >= 9, "the first picture can be read")
+    page.run("hloViz.expandAll(hloViz.state.root)")
+    seen = page.run(ZOOMS)
+    for scale, smallest, shown, folded in seen:
+        check(smallest >= 8.99, f"at scale {scale} a text is {smallest:.1f} pixels high")
+    check(seen[0][3] == 0 and seen[-1][3] > 0 and seen[-1][2] < seen[0][2] / 10, f"seen from far away there are few boxes: {seen}")
+    check(page.run("(() => { const b = hloViz.view.scene.boxes.find((b) => b.folded), at = hloViz.view.clientPlace(b.item);"
+                   " return hloViz.view.boxAt(at.x, at.y).item === b.item; })()"), "a click reaches the box that is seen")
+
+
+def uncovered(page, tool, folder):
+    """No panel lies over the graph."""
+    page.open(page_of(tool, folder, "uncovered", scope_of(60)))
+    for press in ("", "t", "m"):
+        if press:
+            page.run("hloViz.view.canvas.focus()")
+            page.key(press)
+        covered = page.run("""(() => {
+          const at = document.getElementById('graph').getBoundingClientRect(), over = [];
+          for (let x = at.left + 4; x < at.right - 4; x += 12)
+            for (let y = at.top + 4; y < at.bottom - 4; y += 12) {
+              const top = document.elementFromPoint(x, y);
+              if (top && top.id !== 'canvas') over.push(top.id || top.className);
+            }
+          return [...new Set(over)];
+        })()""")
+        check(covered == [], f"over the graph lie {covered}")
+
+
+def tree(page, tool, folder):
+    """50,000 rows: few elements, a filter, keys."""
+    lines = "".join(f" v{k} = f32[8] {'sine' if k % 1000 == 7 else 'negate'}(v{k - 1})\n" for k in range(1, 50000))
+    page.open(page_of(tool, folder, "tree", "ENTRY main { v0 = f32[8] parameter(0)\n" + lines + " ROOT r = f32[8] cosine(v49999) }"))
+    page.run("hloViz.go(hloViz.model.byName.get('v30000'))")
+    page.wait("document.querySelector('.tree-row.current')?.textContent.includes('v30000')")
+    check(page.run("document.querySelectorAll('.tree-row').length") < 100, "only rows in sight are elements")
+    page.run("document.querySelector('#outline input').focus()")
+    started = time.time()
+    page.type("sine")
+    page.wait("hloViz.outline.filtered && [...document.querySelectorAll('.tree-row')].some((row) => row.textContent.includes('v7007'))")
+    check(time.time() - started < 5, "the filter answers at once")
+    check(page.run("hloViz.outline.rows.filter(({item}) => hloViz.model.isInstruction(item)).length") == 51, "sine and cosine by name and opcode")
+    page.run("document.querySelector('#outline input').value = ''; hloViz.outline.build(); document.querySelector('[role=tree]').focus()")
+    page.key("Home")
+    page.key("ArrowDown")
+    page.key("Enter")
+    page.wait("hloViz.state.selected !== null && hloViz.state.selected === hloViz.outline.active && hloViz.outline.active !== hloViz.outline.root")
+    check(page.run("document.activeElement.getAttribute('role')") == "tree", "the focus stays in the tree")
+    check(page.run("document.querySelector('[role=tree]').getAttribute('aria-activedescendant') !== null"), "a reader is told of the row")
+
+
+def reader(page, tool, folder):
+    """What a screen reader needs: names of all controls, what is selected as text; links to views; where the page opens."""
+    address = page_of(tool, folder, "reader", scope_of(20))
+    page.open(address)
+    page.run("hloViz.go(hloViz.model.byName.get('w3'))")
+    page.wait("document.getElementById('said').textContent.startsWith('w3: add f32[8,8]{1,0}, 2 operands')")
+    nameless = page.run("[...document.querySelectorAll('button, input, select, canvas, aside')].filter((e) => "
+                        "!(e.getAttribute('aria-label') || e.closest('label') || /[A-Za-z]{3}/.test(e.textContent))).map((e) => e.id || e.outerHTML)")
+    check(nameless == [], f"these have no name: {nameless}")
+    page.run("document.getElementById('link').click()")
+    page.wait("/clipboard|#.*w3/.test(document.getElementById('status').textContent)")
+    source, out = os.path.join(folder, "reader.hlo"), os.path.join(folder, "asked.html")
+    for flags, wanted in ((["--instruction", "w5", "--radius", "1"], "hloViz.state.set !== null && hloViz.model.names[hloViz.state.selected] === 'w5'"),
+                          (["--from", "w2", "--to", "w4"], "hloViz.state.set.title.startsWith('All paths between w2 and w4')"),
+                          (["--computation", "main", "--color-by", "flops"], "hloViz.state.colours === 'flops'")):
+        subprocess.run([tool, source, "-o", out, *flags], check=True)
+        page.open("file://" + out)
+        page.wait(wanted)
+    check(subprocess.run([tool, source, "-o", out, "--instruction", "nowhere"], stderr=subprocess.DEVNULL).returncode == 2, "what is not there is refused")
+
+
+ALL = (readable, uncovered, tree, reader, code, expanding, dump, looks, text_to_graph, all_paths, time_overlay, hostile, repeated, narrow, served)
 # SPDX-License-Identifier: Apache-2.0

@@ -122,6 +122,33 @@ MemoryFiles ReadMemoryFiles(const std::string& module_path) {
   return {read(kMemoryEndings[0]), read(kMemoryEndings[1]), read(kMemoryEndings[2])};
 }
 
+std::vector<CodeFile> ReadCodeFiles(const std::string& module_path) {
+  constexpr size_t kMaxBytes = size_t{64} << 20;
+  const fs::path path(module_path);
+  std::string module;
+  DumpStage stage;
+  std::vector<CodeFile> files;
+  if (!ParseDumpName(path.filename().string(), module, stage) || stage.number < kAfterAll)
+    return files;
+  std::vector<fs::path> found;
+  std::error_code error;
+  fs::directory_iterator it(path.has_parent_path() ? path.parent_path() : fs::path("."), error);
+  for (; !error && it != fs::directory_iterator(); it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    if (absl::StartsWith(name, module + ".") &&
+        (absl::EndsWith(name, ".ll") || absl::EndsWith(name, ".ptx") || absl::EndsWith(name, ".s")))
+      found.push_back(it->path());
+  }
+  std::sort(found.begin(), found.end());
+  size_t bytes = 0;
+  for (const fs::path& file : found) {
+    auto text = ReadFile(file.string());
+    if (!text.ok() || (bytes += text->size()) > kMaxBytes) continue;
+    files.push_back({file.filename().string().substr(module.size() + 1), *std::move(text)});
+  }
+  return files;
+}
+
 uint64_t StampOf(const std::string& module_path) {
   uint64_t sum = StampOfFile(module_path);
   for (absl::string_view ending : kMemoryEndings)

@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "tools/common/dump_folder.h"
+#include "tools/hlo-viz/explorer/kernel_code.h"
 #include "tools/hlo-viz/explorer/memory_data.h"
 
 namespace hlokit {
@@ -21,6 +22,11 @@ std::string StageLabel(const DumpStage& stage);
 // What XLA has dumped of memory with a module's file (its path without .txt or .hlo.pb, and
 // -buffer-assignment.txt, ...); empty where there is nothing.
 MemoryFiles ReadMemoryFiles(const std::string& module_path);
+
+// The LLVM IR, PTX and assembler that was dumped for the module of a file that holds it after all
+// passes (module_0001.jit_f.cpu_after_optimizations.txt: module_0001.jit_f.*.ll, ...), 64 MiB of it
+// at most; empty for other files.
+std::vector<CodeFile> ReadCodeFiles(const std::string& module_path);
 
 // A number that changes when a module's file, or one of memory with it, is written.
 uint64_t StampOf(const std::string& module_path);

@@ -6,10 +6,14 @@
 #include <cstdio>
 #include <optional>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/strip.h"
 #include "support/status.h"
 #include "support/text.h"
 #include "tools/hlo-viz/explorer/memory_data.h"
 #include "tools/hlo-viz/explorer/page_data.h"
+#include "tools/hlo-viz/select.h"
 
 namespace hlokit {
 namespace {
@@ -27,10 +31,12 @@ ChangeCounts CountsOf(const Module& before, const Module& after, const ModuleMat
 
 absl::StatusOr<PackedVersion> PackModule(std::string label, const Module& module,
                                          const Module* before, const SideInputs& side,
-                                         const MemoryFiles& files) {
+                                         const MemoryFiles& files,
+                                         const std::vector<CodeFile>& code) {
   const ModuleIndex index(module);
   PageDataInputs inputs;
   inputs.times = side.times.empty() ? nullptr : &side.times;
+  inputs.code = FindKernelCode(index, code);
   std::optional<ModuleMatch> match;
   ChangeCounts counts;
   if (before != nullptr) {
@@ -66,11 +72,38 @@ LoadOptions LoadOptionsOf(const VizOptions& o) {
   return load;
 }
 
+std::string StartOf(const VizOptions& o) {
+  const auto escaped = [](absl::string_view name) {
+    absl::ConsumePrefix(&name, "%");
+    std::string text;
+    for (const char c : name)
+      absl::StrAppend(&text, absl::ascii_isalnum(static_cast<unsigned char>(c))
+                                 ? std::string(1, c)
+                                 : absl::StrFormat("%%%02X", static_cast<unsigned char>(c)));
+    return text;
+  };
+  std::string start;
+  const std::string& centre = !o.instruction.empty()   ? o.instruction
+                              : !o.operands_of.empty() ? o.operands_of
+                                                       : o.users_of;
+  if (!o.computation.empty()) absl::StrAppend(&start, "&r=s%3A", escaped(o.computation));
+  if (!centre.empty())
+    absl::StrAppend(&start, "&s=i%3A", escaped(centre), "&q=near%3A", escaped(centre), "%3A",
+                    o.radius);
+  if (!o.from.empty())
+    absl::StrAppend(&start, "&s=i%3A", escaped(o.to), "&q=paths%3A", escaped(o.from), "%3A",
+                    escaped(o.to));
+  if (o.color_by != "opcode") absl::StrAppend(&start, "&c=", escaped(o.color_by));
+  return start.empty() ? "" : "#" + start.substr(1);
+}
+
 absl::StatusOr<std::string> ModulePage(const Module& module, const VizOptions& o,
                                        const SideInputs& side, int64_t revision) {
+  RETURN_IF_ERROR(Select(ModuleIndex(module), o).status());  // names that do not exist
   ASSIGN_OR_RETURN(const PackedVersion version,
                    PackModule(o.input, module, side.other.get(), side,
-                              o.input == "-" ? MemoryFiles{} : ReadMemoryFiles(o.input)));
+                              o.input == "-" ? MemoryFiles{} : ReadMemoryFiles(o.input),
+                              ReadCodeFiles(o.input)));
   PageBuilder page;
   if (const std::string note = ProfileNote(ModuleIndex(module), side.times); !note.empty()) {
     std::fprintf(stderr, "hlo-viz: note: %s\n", note.c_str());
@@ -78,7 +111,7 @@ absl::StatusOr<std::string> ModulePage(const Module& module, const VizOptions& o
   }
   page.AddModule(module.name());
   page.AddVersion(version);
-  return page.Html(module.name(), revision);
+  return page.Html(module.name(), revision, StartOf(o));
 }
 
 absl::StatusOr<const DumpPages::Kept*> DumpPages::Version(const DumpStage& stage, Walk& walk) {
@@ -103,7 +136,7 @@ absl::StatusOr<PackedVersion> DumpPages::PackStage(const DumpStage& stage, const
   if (walk.before == nullptr && !walk.before_path.empty())
     walk.before = ReadStage(walk.before_path, options_);
   return PackModule(StageLabel(stage), module, walk.before.get(), side_,
-                    ReadMemoryFiles(stage.path));
+                    ReadMemoryFiles(stage.path), ReadCodeFiles(stage.path));
 }
 
 absl::StatusOr<std::string> DumpPages::Make(int64_t revision) {
@@ -134,7 +167,7 @@ absl::StatusOr<std::string> DumpPages::Make(int64_t revision) {
     page.AddNote(note);
   }
   if (shown == 0) return NotFound(options_.input, ": none of its modules can be read");
-  return page.Html(options_.input, revision);
+  return page.Html(options_.input, revision, StartOf(options_));
 }
 
 }  // namespace hlokit

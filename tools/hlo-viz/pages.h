@@ -23,7 +23,11 @@ struct SideInputs {
 
 LoadOptions LoadOptionsOf(const VizOptions& options);
 
-// The page of one module. `revision`: for a served page, else negative.
+// Where a page opens, by --computation, --instruction, --from and --to, --color-by: a fragment of
+// page/state.js; empty where none is given.
+std::string StartOf(const VizOptions& options);
+
+// The page of one module. `revision`: for a served page, else negative. Errors: those of Select.
 absl::StatusOr<std::string> ModulePage(const Module& module, const VizOptions& options,
                                        const SideInputs& side, int64_t revision = -1);
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "parser/parser.h"
+#include "tools/hlo-viz/explorer/kernel_code.h"
 #include "tools/hlo-viz/explorer/memory_data.h"
 #include "tools/hlo-viz/explorer/page.h"
 #include "tools/hlo-viz/explorer/page_data.h"
@@ -72,6 +73,35 @@ TEST(MemoryData, XlasOwnGoesFirst) {
   EXPECT_THAT(theirs, HasSubstr(R"([-1,"while{1,0}",32,0,)"));
   EXPECT_THAT(theirs, Not(HasSubstr("sum{}")));
   EXPECT_THAT(theirs, Not(HasSubstr("<script>")));
+}
+
+constexpr char kFusions[] = R"(
+fused { p = f32[8] parameter(0) ROOT add.7 = f32[8] add(p, p) }
+ENTRY e {
+  x = f32[8] parameter(0)
+  add_fusion.2 = f32[8] fusion(x), kind=kLoop, calls=fused
+  ROOT call = f32[8] fusion(add_fusion.2), kind=kLoop, calls=fused
+})";
+
+TEST(KernelCode, IsFoundByTheNamesThatLanguagesTake) {
+  const auto module = *ParseModule(kFusions);
+  const ModuleIndex index(*module);
+  const std::vector<CodeFile> files = {
+      {"a.ir-no-opt.ll", "; one\ndefine ptr @add_fusion.2(ptr %0) {\n}\ndefine internal void @x() {\n"},
+      {"part.ir-with-opt.ll", "define ptr @\"add_fusion.2\"() {\n}\ndefine ptr @call_kernel() {\n}\n"},
+      {"ptx", "// head\n.visible .entry add_fusion_2(\n.param .u64 p)\n{ret;}\n.entry add_7(\n"},
+      {"s", "\t.globl call\ncall:  # @call\n\tret\n.L1:\n"},
+      {"a.o", "call:"}};
+  const std::vector<KernelCode> found = FindKernelCode(index, files);
+  ASSERT_EQ(found.size(), 5u);
+  EXPECT_EQ(found[0].title, "LLVM IR");
+  EXPECT_EQ(found[0].text, files[0].text);  // a file of one kernel
+  EXPECT_EQ(found[1].title, "LLVM IR, optimized");
+  EXPECT_EQ(found[1].text, "define ptr @\"add_fusion.2\"() {\n}\n");
+  EXPECT_EQ(found[2].instruction->name(), "call");
+  EXPECT_EQ(found[3].instruction->name(), "add_fusion.2");
+  EXPECT_EQ(found[3].text, ".visible .entry add_fusion_2(\n.param .u64 p)\n{ret;}\n");
+  EXPECT_EQ(found[4].title, "assembler");
 }
 
 TEST(MemoryData, NeedsAScheduleOrFiles) {

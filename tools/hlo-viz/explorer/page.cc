@@ -114,10 +114,15 @@ void PageBuilder::AddVersion(const PackedVersion& version) {
   index_ += '}';
 }
 
-std::string PageBuilder::Html(absl::string_view title, int64_t revision) const {
+std::string PageBuilder::Html(absl::string_view title, int64_t revision,
+                              absl::string_view start) const {
   std::string index = "{\"title\":";
   AppendJsonText(index, title);
   if (revision >= 0) absl::StrAppend(&index, ",\"revision\":", revision);
+  if (!start.empty()) {
+    index += ",\"start\":";
+    AppendJsonText(index, start);
+  }
   absl::StrAppend(&index, ",\"notes\":[", notes_, "],\"modules\":[", index_, "]}]}");
   std::string page = kPageText;
   FillIn(page, "@TITLE@", HtmlText(title));

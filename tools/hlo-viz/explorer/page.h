@@ -39,7 +39,9 @@ class PageBuilder {
   size_t size() const { return data_.size(); }
 
   // The whole file. `revision`: what a served page watches; negative for a file.
-  std::string Html(absl::string_view title, int64_t revision = -1) const;
+  // `start`: where the page opens (a fragment of page/state.js); empty: at the entry.
+  std::string Html(absl::string_view title, int64_t revision = -1,
+                   absl::string_view start = "") const;
 
  private:
   void AddData(absl::string_view id, absl::string_view packed);

@@ -65,6 +65,7 @@ class DataWriter {
     WriteCosts();
     WriteSparse();
     WriteFrames();
+    WriteCode();
     AppendDifference(out_, index_, tree_, number_, inputs_);
     out_ += "}";
     return std::move(out_);
@@ -230,6 +231,17 @@ class DataWriter {
       std::string row = "[";
       AppendJsonText(row, frame ? FrameText(*frame) : "?");
       list.AddRaw(absl::StrCat(row, ",", frame ? frame->caller : 0, "]"));
+    }
+  }
+
+  void WriteCode() {
+    JsonList list(out_, "code");
+    for (const KernelCode& code : inputs_.code) {
+      std::string row = absl::StrCat("[", number_[code.instruction->id()], ",");
+      AppendJsonText(row, code.title);
+      row += ',';
+      AppendJsonText(row, code.text);
+      list.AddRaw(row + "]");
     }
   }
 

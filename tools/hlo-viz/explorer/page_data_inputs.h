@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analysis/module_match.h"
+#include "tools/hlo-viz/explorer/kernel_code.h"
 #include "tools/hlo-viz/graph/overlay.h"
 
 namespace hlokit {
@@ -11,6 +12,7 @@ struct PageDataInputs {
   // The module before this one, matched with it: what was added, changed and removed.
   const Module* before = nullptr;
   const ModuleMatch* match = nullptr;
+  std::vector<KernelCode> code;  // of instructions of the module
 };
 
 }  // namespace hlokit

@@ -199,8 +199,18 @@ export class App {
     this.updateMarks();
     this.panel.show(this.model, item);
     this.outline.mark(item);
+    byId('said').textContent = item === null ? '' : this.spoken(item);
     if (item !== null && this.model.isInstruction(item)) this.text.mark(this.model.lineOf(item));
     if (!quiet) this.save(false);
+  }
+
+  // What a screen reader says of what is selected.
+  spoken(item) {
+    const {model} = this;
+    if (!model.isInstruction(item)) return `${model.isGhost(item) ? 'removed instruction' : 'scope'} ${model.label(item)}`;
+    const around = model.ancestors(item);
+    return `${model.names[item]}: ${model.summary(item)}, ${plural(model.operandsOf.of(item).length, 'operand')}, ${plural(model.usersOf.of(item).length, 'user')}` +
+      (around.length > 0 ? `, in ${model.label(around[0])}` : '');
   }
 
   // Opens everything around an item, selects it and brings it to the middle.
@@ -355,6 +365,7 @@ export class App {
   svg() {
     const pen = new SvgPen(), {scene} = this.view;
     paint(pen, scene, this.overlay, this.view.marks, {x: 0, y: 0, w: scene.w, h: scene.h}, 1);
+    this.view.draw();
     return pen.file(scene.w, scene.h);
   }
   saveSvg() {
@@ -385,6 +396,11 @@ export class App {
     const {modules} = this.index;
     return encodeState({m: m > 0 ? modules[m].name : '', v: v > 0 ? stageWord(modules[m].versions[v]) : '', r: root === model.size + model.comps[Math.max(model.entry, 0)].s ? '' : itemText(model, root),
       o: open, s: selected === null ? '' : itemText(model, selected), q: set ? set.key : '', c: colours === 'opcode' ? '' : colours});
+  }
+  async copyLink() {
+    this.save(true);
+    const copied = await navigator.clipboard?.writeText(location.href).then(() => true, () => false);
+    this.say(copied ? 'The link to this view is in the clipboard.' : location.href);
   }
   save(replace) {
     this.written = this.link();

@@ -1,8 +1,10 @@
 // The canvas: camera, pointer, what is under it. Paints at most once a frame.
 import {CanvasPen, paint} from './paint.js';
 import {palette} from './theme.js';
+import {foldAt} from './levels.js';
 
 const kMinScale = 0.01, kMaxScale = 4;
+const kFirstScale = 0.6, kLargeScale = 0.75;  // a picture is first shown no smaller; one that does not fit, so that all names are whole
 
 export class CanvasView {
   constructor(canvas, handlers) {
@@ -53,7 +55,9 @@ export class CanvasView {
     if (!this.overlay) return;
     context.setTransform(ratio * scale, 0, 0, ratio * scale, -x * scale * ratio, -y * scale * ratio);
     const clip = {x, y, w: this.width() / scale, h: this.height() / scale};
-    paint(new CanvasPen(context), this.scene, this.overlay, this.marks, clip, scale);
+    const pen = new CanvasPen(context);
+    paint(pen, this.scene, this.overlay, this.marks, clip, scale);
+    this.smallestText = (pen.smallest ?? Infinity) * scale;  // pixels
     this.drawn = (this.drawn || 0) + 1;
   }
 
@@ -66,8 +70,9 @@ export class CanvasView {
     const x = this.camera.x + (clientX - rect.left) / this.camera.scale;
     const y = this.camera.y + (clientY - rect.top) / this.camera.scale;
     let found = null;
+    foldAt(this.scene, this.camera.scale);
     for (const box of this.scene.boxes)
-      if (x >= box.x && x <= box.x + box.w && y >= box.y && y <= box.y + box.h &&
+      if (!box.hidden && x >= box.x && x <= box.x + box.w && y >= box.y && y <= box.y + box.h &&
           (!found || box.depth >= found.depth)) found = box;
     return found;
   }
@@ -81,7 +86,8 @@ export class CanvasView {
     return {x: rect.left + (box.x + box.w / 2 - x) * scale, y: rect.top + (box.y + 12 - y) * scale};
   }
 
-  fit(boxes = this.scene.boxes, most = 1) {
+  // `whole`: all of it in the window, however small.
+  fit(boxes = this.scene.boxes, most = 1, whole = false) {
     if (boxes.length === 0) return;
     let left = Infinity, top = Infinity, right = -Infinity, bottom = -Infinity;
     for (const b of boxes) {
@@ -92,13 +98,19 @@ export class CanvasView {
     }
     const wide = right - left + 40, high = bottom - top + 40;
     let scale = Math.min(this.width() / wide, this.height() / high, most);
-    // A tall picture starts legible at its top rather than whole and tiny.
-    const tall = scale < 0.45 && boxes === this.scene.boxes;
-    if (tall) scale = Math.min(Math.max(scale, Math.min(this.width() / wide, 0.8)), most);
-    this.camera = {scale, x: (left + right) / 2 - this.width() / 2 / scale,
-                   y: tall ? top - 20 : (top + bottom) / 2 - this.height() / 2 / scale};
-    this.fitted = boxes === this.scene.boxes ? [undefined, most] : null;
+    // A large picture starts legible at its top rather than whole and tiny.
+    const large = !whole && scale < kFirstScale && boxes === this.scene.boxes;
+    if (large) scale = Math.min(Math.max(kLargeScale, Math.min(this.width() / wide, 0.8)), most);
+    const middle = large && wide * scale > this.width() ? this.middleOfTop(boxes, top) : (left + right) / 2;
+    this.camera = {scale, x: middle - this.width() / 2 / scale,
+                   y: large ? top - 20 : (top + bottom) / 2 - this.height() / 2 / scale};
+    this.fitted = boxes === this.scene.boxes ? [undefined, most, whole] : null;
     this.draw();
+  }
+  // Where the boxes of the first row are.
+  middleOfTop(boxes, top) {
+    const row = boxes.filter((b) => b.y < top + 40);
+    return row.reduce((sum, b) => sum + b.x + b.w / 2, 0) / row.length;
   }
   centre(item) {
     const box = this.boxOf(item);

@@ -8,7 +8,7 @@ const kHelp = [
   ['n', 'neighbourhood of what is selected'], ['[ ]', 'a step less, a step more of it'],
   ['p', 'path: from here to what is clicked next'], ['o', 'out: select the scope around'],
   ['r', 'look at the selected scope alone'], ['h', 'home: the whole module'], ['f', 'fit the picture into the window'],
-  ['+ −', 'zoom'], ['t', 'the text'], ['d', 'dark or light'], ['e', 'export the picture as SVG'],
+  ['+ −', 'zoom'], ['l', 'copy a link to this view'], ['Tab', 'search, tree, picture, panel: in the tree ↑ ↓ ← → Enter'], ['t', 'the text'], ['d', 'dark or light'], ['e', 'export the picture as SVG'],
   [', .', 'the pass before, the pass after'], ['Alt ← →', 'back and forward'], ['Esc', 'leave a view; close this'],
 ];
 
@@ -42,13 +42,13 @@ export function listenToKeys(app, actions) {
     'o': () => app.state.selected !== null && app.model.ancestors(app.state.selected).length > 0 &&
       app.go(app.model.ancestors(app.state.selected)[0]),
     'r': () => app.state.selected !== null && app.model.isScope(app.state.selected) && app.setRoot(app.state.selected),
-    'h': () => app.home(), 'f': () => app.view.fit(undefined, 1), '+': () => app.view.zoom(1.25), '=': () => app.view.zoom(1.25),
-    '-': () => app.view.zoom(0.8), 't': () => actions.toggleText(), 'd': () => app.toggleDark(), 'e': () => app.saveSvg(),
+    'h': () => app.home(), 'f': () => app.view.fit(undefined, 1, true), '+': () => app.view.zoom(1.25), '=': () => app.view.zoom(1.25),
+    '-': () => app.view.zoom(0.8), 'l': () => app.copyLink(), 't': () => actions.toggleText(), 'd': () => app.toggleDark(), 'e': () => app.saveSvg(),
     'g': () => byId('show-removed').click(), 'm': () => byId('toggle-memory').click(),
     ',': () => actions.pass(-1), '.': () => actions.pass(1), '?': () => toggleHelp(), 'Escape': () => escape(app),
   };
   document.addEventListener('keydown', (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event)) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event) || isForElement(event)) return;
     const action = keys[event.key];
     if (!action) return;
     event.preventDefault();
@@ -57,6 +57,9 @@ export function listenToKeys(app, actions) {
 }
 
 const isTyping = (event) => ['INPUT', 'SELECT', 'TEXTAREA'].includes(event.target.tagName) && event.key !== 'Escape';
+// Buttons and links are pressed by Enter, panels scrolled by arrows.
+const isForElement = (event) => (event.key === 'Enter' && ['BUTTON', 'A', 'SUMMARY'].includes(event.target.tagName)) ||
+  (event.key.startsWith('Arrow') && Boolean(event.target.closest('#panel, #text-pane, #memory-pane, #left')));
 const isInstruction = (app) => app.state.selected !== null && app.model.isInstruction(app.state.selected);
 
 function select(app) {

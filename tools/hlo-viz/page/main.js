@@ -15,9 +15,10 @@ function addSearch(app) {
     const found = app.find(input.value);
     items = found.items;
     chosen = -1;
-    results.replaceChildren(...items.slice(0, 50).map((i, k) => element('li', {'data-k': k},
+    results.replaceChildren(...items.slice(0, 50).map((i, k) => element('li', {'data-k': k, id: `result-${k}`, role: 'option'},
       element('b', {class: app.model.isGhost(i) ? 'removed' : null}, app.model.label(i)), ' ', element('span', {class: 'aside'}, app.model.summary(i)))));
     results.hidden = input.value.trim() === '';
+    input.setAttribute('aria-expanded', String(!results.hidden));
     byId('found').textContent = input.value.trim() === '' ? '' : `${found.total} found`;
   };
   const take = (k) => {
@@ -37,6 +38,7 @@ function addSearch(app) {
     event.preventDefault();
     chosen = Math.min(Math.max(chosen + (event.key === 'ArrowDown' ? 1 : -1), 0), Math.min(items.length, 50) - 1);
     [...results.children].forEach((row, k) => row.classList.toggle('chosen', k === chosen));
+    input.setAttribute('aria-activedescendant', `result-${chosen}`);
   });
   results.addEventListener('pointerdown', (event) => {
     const row = event.target.closest('li');
@@ -54,7 +56,8 @@ function addToolbar(app, actions) {
   on('home', () => app.home());
   on('back', () => history.back());
   on('forward', () => history.forward());
-  on('fit', () => app.view.fit(undefined, 1));
+  on('fit', () => app.view.fit(undefined, 1, true));
+  on('link', () => app.copyLink());
   on('toggle-text', actions.toggleText);
   on('dark', () => app.toggleDark());
   on('export', () => app.saveSvg());
@@ -96,7 +99,7 @@ async function start() {
   addToolbar(app, actions);
   addSearch(app);
   listenToKeys(app, actions);
-  await app.restore(decodeState(location.hash));
+  await app.restore(decodeState(location.hash || app.index.start || ''));
   app.written = location.hash;
   if (app.state.selected === null) app.panel.show(app.model, null);
   passes.update();

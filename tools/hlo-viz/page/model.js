@@ -87,6 +87,8 @@ export class Model {
     this.tripsOf = new Map();
     for (let k = 0; k + 1 < data.trips.length; k += 2) this.tripsOf.set(data.trips[k], data.trips[k + 1]);
     this.stateOf = sparse(this.size, data.diff ? data.diff.state : [], 0);
+    this.codeOf = new Map();  // by instruction: [title, text], ...
+    for (const [i, title, text] of data.code || []) this.codeOf.set(i, [...(this.codeOf.get(i) || []), [title, text]]);
   }
 
   addGhosts({diff}) {

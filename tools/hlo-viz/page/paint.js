@@ -1,9 +1,9 @@
 // Paints a scene with a pen: a canvas, or the writer of an SVG file.
 import {lookColours, palette} from './theme.js';
 import {textWidth} from './measure.js';
+import {fitted, foldAt, kLegible} from './levels.js';
 
-const kTextFrom = 0.35;  // a scale below which texts are not painted
-const kAllLinesFrom = 0.6;  // below this only a title and the line that tells most, larger
+const kAllLinesFrom = kLegible / 11;  // a scale below which a title and the line that tells most are painted, larger
 
 export class CanvasPen {
   constructor(context) { this.context = context; }
@@ -21,6 +21,7 @@ export class CanvasPen {
   }
   text(text, x, y, fill, bold, align, size = 12) {
     const c = this.context;
+    this.smallest = Math.min(this.smallest ?? Infinity, size);
     c.font = `${bold ? '600 ' : ''}${size}px system-ui, "Segoe UI", Roboto, Helvetica, Arial, sans-serif`;
     c.fillStyle = fill;
     c.textAlign = align;
@@ -90,16 +91,19 @@ function arrowHead(points, width) {
 // `marks`: {selected, from: Set, to: Set, hits: Set, hover} of items. `clip` holds what is visible.
 export function paint(pen, scene, overlay, marks, clip, scale) {
   const colours = palette();
+  foldAt(scene, scale);
   const visible = (l, t, r, b) => r >= clip.x && l <= clip.x + clip.w && b >= clip.y && t <= clip.y + clip.h;
   for (const box of scene.boxes)
-    if (box.open && visible(box.x, box.y, box.x + box.w, box.y + box.h)) paintOpen(pen, box, marks, overlay, scale);
+    if (box.open && !box.hidden && visible(box.x, box.y, box.x + box.w, box.y + box.h))
+      (box.folded ? paintFolded : paintOpen)(pen, box, marks, overlay, scale, clip);
+  const inSight = (edge) => !(edge.parent && (edge.parent.folded || edge.parent.hidden)) &&
+    visible(edge.left - 4, edge.top - 4, edge.right + 4, edge.bottom + 4);
   for (const edge of scene.edges)
-    if (visible(edge.left - 4, edge.top - 4, edge.right + 4, edge.bottom + 4)) paintEdge(pen, edge, marks, colours, false);
+    if (inSight(edge)) paintEdge(pen, edge, marks, colours, false);
   for (const edge of scene.edges)
-    if (isMarked(edge, marks) && visible(edge.left - 4, edge.top - 4, edge.right + 4, edge.bottom + 4))
-      paintEdge(pen, edge, marks, colours, true);
+    if (isMarked(edge, marks) && inSight(edge)) paintEdge(pen, edge, marks, colours, true);
   for (const box of scene.boxes)
-    if (!box.open && visible(box.x, box.y, box.x + box.w, box.y + box.h)) paintClosed(pen, box, marks, overlay, scale);
+    if (!box.open && !box.hidden && visible(box.x, box.y, box.x + box.w, box.y + box.h)) paintClosed(pen, box, marks, overlay, scale);
 }
 
 // Marks are few, values may be many.
@@ -127,18 +131,35 @@ function outline(item, marks, colours) {
   return item === marks.hover ? [colours.select, 1.5] : null;
 }
 
-function paintOpen(pen, box, marks, overlay, scale) {
+const bold = (text) => textWidth(text, true), plain = (text) => textWidth(text, false);
+const kMaxHeader = 26;  // units; more would run into what is below
+
+// The name stays in sight where the box begins left of the window.
+function paintOpen(pen, box, marks, overlay, scale, clip) {
   const colours = palette(), mark = outline(box.item, marks, colours);
   pen.box(box.x, box.y, box.w, box.h, 8, colours.inner, mark ? mark[0] : colours.line, mark ? mark[1] : 1);
-  if (scale < 0.15) return;
-  const size = Math.min(Math.max(12, 9 / scale), 22);
-  pen.text('− ' + box.header, box.x + 12, box.y + 20, colours.ink, true, 'left', size);
+  const size = Math.max(12, kLegible / scale);
+  const left = Math.max(box.x, Math.min(clip.x, box.x + box.w - 160)) + 12;
+  if (size <= kMaxHeader) pen.text(fitted('− ' + box.header, size, box.x + box.w - left - 8, bold), left, box.y + 8 + size, colours.ink, true, 'left', size);
+}
+
+// An open box too small for what is inside: its name, and what it holds, where there is room.
+function paintFolded(pen, box, marks, overlay, scale) {
+  const colours = palette(), mark = outline(box.item, marks, colours), {model} = overlay;
+  const heat = model.isScope(box.item) ? overlay.heat(box.item) : null;
+  const look = heat || {fill: colours.box, stroke: colours.line, text: colours.ink};
+  pen.box(box.x, box.y, box.w, box.h, 6, look.fill, mark ? mark[0] : look.stroke, mark ? mark[1] : 1 / scale);
+  const size = Math.min(13 / scale, Math.max(kLegible / scale, box.h / 4)), middle = box.y + box.h / 2;
+  const [name, ...facts] = box.header.split(' · ');
+  const lines = [fitted(name, size, box.w - 8, bold), fitted(facts.join(' · '), size, box.w - 8, plain)].filter((line) => line);
+  const shown = lines.slice(0, Math.floor(box.h / (1.25 * size)));
+  shown.forEach((line, k) => pen.text(line, box.x + box.w / 2, middle + size * (0.35 + 1.25 * (k - (shown.length - 1) / 2)), look.text, k === 0, 'center', size));
 }
 
 function paintGhost(pen, box, marks, scale) {
   const colours = palette(), mark = outline(box.item, marks, colours), middle = box.x + box.w / 2;
   pen.box(box.x, box.y, box.w, box.h, 6, colours.paper, mark ? mark[0] : colours.removed, mark ? mark[1] : 1, [4, 3]);
-  if (scale >= kTextFrom) pen.text('− ' + box.face.title, middle, box.y + 18, colours.removed, true, 'center');
+  if (scale * 12 >= kLegible) pen.text('− ' + box.face.title, middle, box.y + 18, colours.removed, true, 'center');
   if (scale >= kAllLinesFrom) pen.text(box.face.lines[0], middle, box.y + 34, colours.faint, false, 'center', 11);
 }
 
@@ -152,9 +173,8 @@ function paintClosed(pen, box, marks, overlay, scale) {
   if (model.isExpandable(box.item)) pen.box(box.x + 4, box.y + 4, box.w, box.h, 6, look.fill, look.stroke, 1);
   pen.box(box.x, box.y, box.w, box.h, 6, look.fill, mark ? mark[0] : look.stroke, mark ? mark[1] : 1);
   if (state) pen.box(box.x, box.y, 5, box.h, 2, state === 1 ? colours.added : colours.changed, null, 0);
-  if (scale < kTextFrom) return paintBars(pen, box, 0.8);
-  if (scale < kAllLinesFrom && face.lines.length > 0) paintFewLines(pen, box, look.text, scale, overlay);
-  else paintLines(pen, box, look.text);
+  if (scale < kAllLinesFrom) return paintBars(pen, box, paintFewLines(pen, box, look.text, scale, overlay) ? 0 : 0.8);
+  paintLines(pen, box, look.text);
   return paintBars(pen, box, 0);
 }
 
@@ -163,14 +183,17 @@ function paintLines(pen, box, colour) {
   pen.text(box.face.title, middle, box.y + 18, colour, true, 'center');
   box.face.lines.forEach((line, k) => pen.text(line, middle, box.y + 34 + 16 * k, colour, false, 'center', 11));
 }
-// As large as the box has room for: the title and one more line.
+// The title, and one more line where there is room; nothing that cannot be read. True where the title is painted.
 function paintFewLines(pen, box, colour, scale, overlay) {
   const {face} = box, middle = box.x + box.w / 2, line = overlay.key ? face.lines[face.lines.length - 1] : face.lines[0];
-  const room = (box.h - (face.bars ? 16 : 6)) / 2.3, wanted = Math.min(7.5 / scale, room, 22);
-  const size = (text, most, bold) => Math.min(most, Math.max(12, 12 * (box.w - 10) / Math.max(textWidth(text, bold), 1)));
-  const titleSize = size(face.title, wanted, true);
-  pen.text(face.title, middle, box.y + 3 + titleSize, colour, true, 'center', titleSize);
-  pen.text(line, middle, box.y + 5 + 2.1 * titleSize, colour, false, 'center', size(line, wanted * 0.9, false));
+  const size = Math.max(12, kLegible / scale), room = box.h - (face.bars ? 16 : 4);
+  const title = size * 1.15 <= room ? fitted(face.title, size, box.w - 6, bold, 4) : '';
+  if (!title) return false;
+  const second = line && 2.35 * size <= room ? fitted(line, size, box.w - 6, plain) : '';
+  const top = box.y + 2 + (room - (second ? 2.3 : 1.15) * size) / 2;
+  pen.text(title, middle, top + size, colour, true, 'center', size);
+  if (second) pen.text(second, middle, top + 2.15 * size, colour, false, 'center', size);
+  return true;
 }
 
 function scopeState(model, item) {

@@ -116,12 +116,18 @@ export class Panel {
       ...(model.was.has(i) ? [element('h3', {}, 'Before this pass'), element('pre', {class: 'full'}, colouredLine(model.was.get(i).text, model))] : []),
       ...this.list(`Operands (${operands.length})`, operands), ...this.list(`Users (${users.length})`, users),
       ...this.calledList(i),
-      ...this.source(frames)];
+      ...this.source(frames), ...this.code(i)];
   }
 
   source(frames) {
     return frames.length === 0 ? [] : [element('h3', {}, 'Source'), element('ol', {class: 'frames'},
       frames.map((frame) => element('li', {}, frame)))];
+  }
+  // What a compiler made of the instruction: PTX, LLVM IR, assembler.
+  code(i) {
+    const texts = this.model.codeOf.get(i) || [];
+    return texts.length === 0 ? [] : [element('h3', {}, 'Code'), ...texts.map(([title, text]) => element('details', {class: 'code'},
+      element('summary', {}, `${title} (${plural(text.split('\n').length, 'line')})`), element('pre', {class: 'code', tabindex: '0'}, text)))];
   }
   change(i) {
     const {model} = this;

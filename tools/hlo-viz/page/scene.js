@@ -101,7 +101,7 @@ export class SceneMaker {
   // Boxes and edges from a result, parents before children.
   scene(content, request, result) {
     const scene = {boxes: [], edges: [], w: result.w, h: result.h};
-    const open = [{content, request, result, x: 0, y: 0, depth: 0}];
+    const open = [{content, request, result, x: 0, y: 0, depth: 0, box: null}];
     while (open.length > 0) this.place(scene, open.pop(), open);
     return scene;
   }
@@ -111,13 +111,13 @@ export class SceneMaker {
     content.children.forEach((item, c) => {
       const k = ports + c, node = request.nodes[k], inner = result.inner[k];
       const face = this.faces.of(item);
-      const box = {item, face, depth: at.depth, open: inner !== null, x: at.x + result.x[k],
+      const box = {item, face, depth: at.depth, parent: at.box, open: inner !== null, x: at.x + result.x[k],
                    y: at.y + result.y[k], w: inner ? Math.max(node.w, inner.w) : face.w, h: inner ? inner.h : face.h};
       if (inner) box.header = this.faces.header(item);
       scene.boxes.push(box);
       if (inner)
         open.push({content: this.contents.of(item), request: node.inner, result: inner, x: box.x,
-                   y: box.y, depth: at.depth + 1});
+                   y: box.y, depth: at.depth + 1, box});
     });
     result.routes.forEach((route, e) => scene.edges.push(this.edgeOf(at, request.edges[e], route)));
   }
@@ -130,7 +130,7 @@ export class SceneMaker {
       top = Math.min(top, points[k + 1]);
       bottom = Math.max(bottom, points[k + 1]);
     }
-    return {points, values: edge.values, ghost: edge.ghost, left, right, top, bottom,
+    return {points, values: edge.values, ghost: edge.ghost, parent: at.box, left, right, top, bottom,
             toPort: at.request.nodes[edge.to].port === 'out'};
   }
 }

@@ -18,6 +18,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "ops/collective/device_group_list.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -184,6 +185,26 @@ absl::StatusOr<std::vector<std::vector<int64_t>>> DeviceGroupsOf(const Instructi
     groups.push_back(std::move(group));
   }
   return groups;
+}
+
+absl::StatusOr<std::vector<std::vector<int64_t>>> DeviceGroupListOf(const Instruction& instruction,
+                                                                    int64_t replicas,
+                                                                    int64_t partitions) {
+  const int64_t devices = replicas * partitions;
+  std::vector<std::vector<int64_t>> list;
+  if (instruction.opcode() == Opcode::kCustomCall) {
+    for (int64_t d = 0; d < devices; d += partitions) list.push_back(PartitionsWith(d, partitions));
+    return list;
+  }
+  ASSIGN_OR_RETURN(const GroupReader reader, ReaderOf(instruction, replicas, partitions));
+  std::vector<bool> seen(devices, false);
+  for (int64_t device = 0; device < devices; ++device) {
+    if (seen[device]) continue;
+    ASSIGN_OR_RETURN(std::vector<int64_t> group, reader.DevicesWith(device));
+    for (const int64_t member : group) seen[member] = true;
+    if (!group.empty()) list.push_back(std::move(group));
+  }
+  return list;
 }
 
 }  // namespace hlokit

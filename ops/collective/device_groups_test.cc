@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "ops/collective/device_group_list.h"
 #include "parser/parser.h"
 
 namespace hlokit {
@@ -32,6 +33,15 @@ Groups Found(absl::string_view opcode, absl::string_view attributes) {
     const auto one = DeviceGroupOf(*module->entry()->root(), device, 2, 3);
     EXPECT_EQ((*groups)[device], *one);
   }
+  const auto list = DeviceGroupListOf(*module->entry()->root(), 2, 3);
+  EXPECT_TRUE(list.ok()) << list.status();
+  size_t listed = 0, grouped = 0;
+  for (const std::vector<int64_t>& group : *list) {
+    for (const int64_t device : group) EXPECT_EQ((*groups)[device], group);
+    listed += group.size();
+  }
+  for (const std::vector<int64_t>& group : *groups) grouped += !group.empty();
+  EXPECT_EQ(listed, grouped);
   return *groups;
 }
 

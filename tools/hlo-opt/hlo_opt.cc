@@ -78,6 +78,11 @@ PrintOptions TextOptions(const OptOptions& o) {
 // The options of the output, checked before any work.
 absl::StatusOr<OutputFormat> FormatOf(const OptOptions& o) {
   OutputFormat format{TextOptions(o), {}};
+  if (!o.simulate.topology.empty() && (o.format != "text" || !IsHloStage(o.stage) || o.hash))
+    return InvalidArgument(
+        "--simulate gives a report, no module: leave out --format, --stage, --hash");
+  if (o.simulate.topology.empty() && !o.simulate.what_if.empty())
+    return InvalidArgument("--what-if changes the topology of --simulate");
   if (o.format == "stablehlo" && !IsHloStage(o.stage))
     return InvalidArgument("--format=stablehlo is for modules, which --stage=", o.stage,
                            " does not give");
@@ -210,6 +215,10 @@ int Process(OptOptions o, const std::string& passes, const OutputFormat& format,
     auto made = WriteModuleProto(*loaded->module, *format.proto, loaded->unknown_fields.get());
     if (!made.ok()) return ReportError(kTool, made.status());
     out = *std::move(made);
+  } else if (!o.simulate.topology.empty()) {
+    const auto made = SimulationText(*loaded->module, o.simulate);
+    if (!made.ok()) return ReportError(kTool, made.status(), source.get());
+    out += *made;
   } else if (o.format == "stablehlo") {
     auto made = WriteStablehlo(*loaded->module);
     if (!made.ok()) return ReportError(kTool, made.status(), source.get());
@@ -266,6 +275,10 @@ int RunHloOpt(const OptOptions& given) {
   if (absl::Status stage = CheckStage(o); !stage.ok()) return ReportError(kTool, stage);
   const auto passes = PassSpecOf(o);
   if (!passes.ok()) return ReportError(kTool, passes.status());
+  if (o.simulate.list) {
+    const auto list = TopologyList();
+    return ReportError(kTool, list.ok() ? AtomicWriteFile("-", *list) : list.status());
+  }
   if (o.print_pipeline) {
     const auto text = PipelineText(*passes, o);
     return ReportError(kTool, text.ok() ? AtomicWriteFile("-", *text) : text.status());

@@ -20,6 +20,7 @@ constexpr char kExamples[] = R"(Examples:
   hlo-opt module.hlo --extract=add.5 --height=2  an instruction and what feeds it
   hlo-opt dump.txt --pipeline=cpu --print-changed -o out.hlo
   hlo-opt module.hlo --pipeline=cpu --verify-each=interp --input=in.npz  which pass changes values
+  hlo-opt spmd.hlo --simulate=h100-pod --what-if=links.infiniband.bandwidth=2x
   some-dump | hlo-opt - --no-verify --format=short
   hlo-opt dump.hlo.pb --format=pbtxt          protobuf in and out
 
@@ -155,6 +156,28 @@ void AddFormFlags(CLI::App& app, OptOptions& o) {
   app.add_flag("--list-stages", o.list_stages, "print the stages, a line each");
 }
 
+// What a step of the module would take on many devices.
+void AddSimulationFlags(CLI::App& app, OptOptions& o) {
+  constexpr char kGroup[] = "What a step takes on many devices (docs/planning.md)";
+  SimulateFlags& s = o.simulate;
+  const auto add = [&](CLI::Option* option) { option->group(kGroup); };
+  add(app.add_option("--simulate", s.topology,
+                     "predict a step of the module, after --pipeline and --passes, on this machine "
+                     "of many devices: a file, or a name of --list-topologies")
+          ->type_name("TOPOLOGY"));
+  add(app.add_option("--simulate-format", s.format,
+                     "table, json, trace (for ui.perfetto.dev) or html")
+          ->check(CLI::IsMember({"table", "json", "trace", "html"})));
+  add(app.add_option("--what-if", s.what_if,
+                     "change numbers of the topology: links.NAME.bandwidth=2x, device.memory=80e9")
+          ->delimiter(',')
+          ->type_name("NAME=VALUE"));
+  add(app.add_option("--trips", s.trips, "iterations of loops whose number is not known")
+          ->check(NotNegative()));
+  add(app.add_option("--simulate-rows", s.rows, "instructions in the table")->check(NotNegative()));
+  add(app.add_flag("--list-topologies", s.list, "print the topologies that are installed"));
+}
+
 }  // namespace
 
 bool ParseOptOptions(int argc, const char* const* argv, OptOptions& o, int& exit_status) {
@@ -193,6 +216,7 @@ bool ParseOptOptions(int argc, const char* const* argv, OptOptions& o, int& exit
   AddPassFlags(app, o);
   AddPassDebuggingFlags(app, o);
   AddEvaluationFlags(app, o);
+  AddSimulationFlags(app, o);
   AddPrintFlags(app, o);
   app.add_option("--reproduce", o.reproduce)->group("");
   app.add_option("--reproduce-note", o.reproduce_note)->group("");

@@ -7,6 +7,7 @@
 
 #include "printer/print_options.h"
 #include "tools/common/inputs.h"
+#include "tools/hlo-opt/simulate.h"
 #include "types/compare.h"
 
 namespace hlokit {
@@ -60,6 +61,7 @@ struct OptOptions {
   std::vector<std::string> fuel;                // PASS=N
   int64_t bisect_limit = -1;
   std::string explain;  // name of an instruction
+  SimulateFlags simulate;
   // Whether anything is evaluated.
   bool evaluates() const { return verify_each == "interp" || bisect == "interp"; }
   // Where the input is a folder of dumps.

@@ -15,6 +15,7 @@
 #include "backends/platform.h"
 #include "ir/module.h"
 #include "runtime/collective/communicator.h"
+#include "runtime/dot/frozen_arrays.h"
 #include "support/progress.h"
 #include "types/literal.h"
 
@@ -60,6 +61,10 @@ struct CompileOptions {
   // Lets results be written over the arguments that the module donates to them
   // (Executable::PrepareDonating); arguments not given away are copied before each run.
   bool donate = false;
+  // Numbers of parameters that have the same values in every run of the program: what a run makes
+  // of them alone, such as the packed forms of weights, it may keep for the next. Constants are
+  // frozen always.
+  std::vector<int64_t> frozen_parameters;
   std::string dump_to;        // folder for the module after passes, IR, assembly; empty: nothing
   ProgressCallback progress;  // may be empty
   HostQueues host;
@@ -154,6 +159,8 @@ class PreparedRun {
 class Executable {
  public:
   virtual ~Executable() = default;
+  // What runs keep of frozen parameters and of constants at the moment.
+  virtual PackedCounts packed() const { return {}; }
   // The module as it runs, after passes.
   virtual const Module& module() const = 0;
   virtual const CompileStats& stats() const = 0;

@@ -14,6 +14,7 @@ class Backend;
 // What a platform can do beyond compiling and running, known before anything is compiled.
 struct Capabilities {
   bool donates = false;         // CompileOptions::donate: results over arguments given away
+  bool freezes = false;         // CompileOptions::frozen_parameters: packs arguments once
   bool profiles = false;        // CompileOptions::profile: the time of each instruction
   bool sanitizes = false;       // CompileOptions::sanitize: code that checks its accesses
   bool observes = false;        // can show each value of each device as it is made

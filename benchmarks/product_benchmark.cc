@@ -1,13 +1,13 @@
 // Matrix products of the shapes of networks beside the roof of the machine:
 //   hlokit_product_benchmark [--types=f32,bf16] [--rows=1,128,...] [--weights=KxN,...]
 //   [--threads=N]
-//                            [--along-k] [--seconds=S] [--copies=N]
+//                            [--along-k] [--frozen] [--seconds=S] [--copies=N]
 // prints a line a shape, rows x k x n: the time, the rate, and its share of the bound. The bound is
 // the larger of two times: multiply-adds at the rate of a loop of them in registers (bf16 twice
 // that rate where the processor multiplies pairs), and the bytes of the weights at the rate of a
 // sum over an array of 256 MB. Weights are fresh in each product: the program walks over as many
 // copies as fill 256 MB, as a network walks over its layers (--copies: over so many). --along-k
-// stores them as [n, k].
+// stores them as [n, k]; --frozen keeps their packed forms, as for weights that no run changes.
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -24,6 +24,7 @@
 #include "runtime/context.h"
 #include "runtime/cpu_features.h"
 #include "runtime/dot/dot.h"
+#include "runtime/dot/frozen_arrays.h"
 #include "runtime/element.h"
 #include "runtime/parallel.h"
 
@@ -40,6 +41,7 @@ struct Options {
   double seconds = 0.03;
   int64_t copies = kWeightBytes;
   bool along_k = false;
+  bool frozen = false;
 };
 
 double Now() {
@@ -175,6 +177,12 @@ class Table {
     std::vector<float> lhs(m * k, bf16 ? 1.00781f : 1.5f), out(m * n);
     const int64_t copy = k * n * bytes;
     const int64_t copies = std::clamp<int64_t>(kWeightBytes / copy, 1, options_.copies);
+    PackedForms forms;
+    FrozenArrays weights(&forms);
+    for (int64_t i = 0; i < copies; ++i) weights.Add(i, store_ + i * copy, copy);
+    ctx_.frozen = options_.frozen ? &weights : nullptr;
+    for (int64_t i = 0; options_.frozen && i < copies; ++i)
+      hlokit_dot(&ctx_, &desc, lhs.data(), store_ + i * copy, out.data());
     int64_t at = 0;
     const double seconds = Shortest(options_.seconds, [&] {
       hlokit_dot(&ctx_, &desc, lhs.data(), store_ + at++ % copies * copy, out.data());
@@ -219,6 +227,8 @@ bool Parse(int argc, char** argv, Options* options) {
       options->copies = std::atoll(value.c_str());
     } else if (name == "--along-k") {
       options->along_k = true;
+    } else if (name == "--frozen") {
+      options->frozen = true;
     } else {
       return false;
     }
@@ -234,7 +244,7 @@ int main(int argc, char** argv) {
   if (!hlokit::Parse(argc, argv, &options)) {
     std::fprintf(stderr,
                  "usage: %s [--types=f32,bf16] [--rows=1,128] [--weights=KxN] "
-                 "[--threads=N] [--along-k] [--seconds=S] [--copies=N]\n",
+                 "[--threads=N] [--along-k] [--frozen] [--seconds=S] [--copies=N]\n",
                  argv[0]);
     return 2;
   }

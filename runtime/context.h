@@ -37,6 +37,8 @@ struct HlokitRunContext {
   void* queues;  // HlokitQueues of infeed and outfeed, see queues.h; may be null
   // hlokit::Communicator of the run, see communicator.h; null: collectives and messages are errors
   void* communicator;
+  // hlokit::FrozenArrays of the run, see dot/frozen_arrays.h; null: none
+  void* frozen;
 };
 
 // Sets the error of a run; the first one wins. Any thread may call it. `message` is copied (and cut

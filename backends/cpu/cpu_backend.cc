@@ -165,6 +165,7 @@ class CpuBackend : public Backend {
     executable->set_exchanges(exchanges);
     executable->set_devices(std::move(devices));
     executable->set_communicators(options.communicators);
+    executable->set_frozen(options.frozen_parameters);
     RETURN_IF_ERROR(executable->BindConstants());
     return executable;
   }

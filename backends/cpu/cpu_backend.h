@@ -9,6 +9,7 @@
 namespace hlokit {
 
 inline constexpr Capabilities kCpuCapabilities = {.donates = true,
+                                                  .freezes = true,
                                                   .profiles = true,
                                                   .sanitizes = true,
                                                   .compiles_ahead = true,

@@ -3,8 +3,8 @@
 measure.py PROGRAM PEER --out RESULTS.npz [--bin BUILD/bin] [--seconds S] [--threads N] [--small] [--version]
 
 prints a line of JSON: run_s (the fastest run), median_s, compile_s (to the first result), and writes the first run's results.
-Weights are parameters for hlokit and XLA, constants of the model for the others. Each peer runs at its best public setting:
-torch.compile in max-autotune, OpenVINO with the latency hint, ONNX Runtime with all optimizations.
+Weights are parameters for hlokit (frozen: --freeze-inputs) and XLA, constants of the model for the others. Each peer runs at
+its best public setting: torch.compile in max-autotune, OpenVINO with the latency hint, ONNX Runtime with all optimizations.
 """
 import argparse
 import json
@@ -90,8 +90,8 @@ def by_hlokit(a, program):
         subprocess.run([str(c) for c in [*command, "--output", folder / "out.npz"]], check=True, stdout=subprocess.DEVNULL)
         out = numpy.load(folder / "out.npz")
         first = [out[key].view(ml_dtypes.bfloat16) if out[key].dtype.kind == "V" else out[key] for key in out.files]
-        command += ["--iterations", 3, "--warmup", 2, "--min-seconds", a.seconds, "--json", folder / "times.json",
-                    *(["--donate"] if program.donated else [])]
+        command += ["--freeze-inputs", "^w_", "--iterations", 3, "--warmup", 2, "--min-seconds", a.seconds,
+                    "--json", folder / "times.json", *(["--donate"] if program.donated else [])]
         subprocess.run([str(c) for c in command], check=True, stdout=subprocess.DEVNULL)
         got = json.loads((folder / "times.json").read_text())
     return wide(first), got["compile_s"], [got["run_min_s"]]

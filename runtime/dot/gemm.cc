@@ -16,6 +16,9 @@
 // - RunDeep: few tiles, long sums, in parts of at least kDeepPart positions. Products of one or a
 // few rows or columns are dot products of rows instead (row_dots.h).
 //
+// Weights that no run changes are packed once for all runs (frozen_arrays.h): the first three ways
+// then read B from there. Tiles prefetch the panel of packed B that comes next, too.
+//
 // Operands are read through index maps (index_maps_internal.h), so that convolutions and batched,
 // transposed or strided dots use this code without a copy of their operands. Cost: 2 m n k flops
 // near the peak of the machine; packing m k + n k elements.
@@ -26,6 +29,7 @@
 #include <utility>
 
 #include "runtime/context.h"
+#include "runtime/dot/frozen_arrays.h"
 #include "runtime/parallel.h"
 #include "runtime/scratch.h"
 
@@ -79,10 +83,12 @@ class Product {
     keeps_sums_ = slabs_ > 1 && !direct_c_;
     block_ = std::max<int64_t>(1, kBlockBytes / PanelA() / int64_t{sizeof(T)});
     const int64_t whole_b = slabs_ * panels_n_ * PanelB();
-    const bool tall = CeilDiv(panels_m_, block_) >= 4 * hlokit_num_threads(ctx_) && !direct_b_;
-    if (tall && whole_b * int64_t{sizeof(T)} <= kPackedBytes) return RunTall(whole_b);
-    const bool wide =
-        rows_ <= kWideRows && panels_n_ >= 2 * hlokit_num_threads(ctx_) && !direct_b_ && !serial_;
+    FindFrozen(whole_b);
+    const int64_t threads = hlokit_num_threads(ctx_), blocks = CeilDiv(panels_m_, block_);
+    const bool tall = blocks >= (frozen_b_ != nullptr ? 2 : 4) * threads && !direct_b_;
+    if (tall && (frozen_b_ != nullptr || whole_b * int64_t{sizeof(T)} <= kPackedBytes))
+      return RunTall(whole_b);
+    const bool wide = rows_ <= kWideRows && panels_n_ >= 2 * threads && !direct_b_ && !serial_;
     if (wide && slabs_ * panels_m_ * PanelA() * int64_t{sizeof(T)} <= kPackedBytes)
       return RunWide();
     RunSlabs();
@@ -166,28 +172,35 @@ class Product {
     return width_ * (packed_depth_ + (kernels_->close_panel != nullptr ? 1 : 0));
   }
 
+  // Lines of the cache that a tile prefetches, one for each step of its loop.
+  struct Lines {
+    const char* first = nullptr;  // null: none
+    int64_t step = 0;             // bytes from one to the next
+  };
+
   // What the tiles of one slab work on.
   struct Slab {
     int64_t k0, depth;
     bool first, last;
     const T* a;  // packed A from panel `a_panel` on
     int64_t a_panel;
-    T* b;     // packed B, or its last panel alone if B is read in place
-    T* sums;  // unrounded sums from row panel `a_panel` and column `sum_col` on, where C cannot
-              // hold them
+    const T* b;   // packed B, or its last panel alone if B is read in place
+    T* packs_to;  // the same, where the first tile that needs a whole panel packs it; else null
+    T* sums;      // unrounded sums from row panel `a_panel` and column `sum_col` on, where C cannot
+                  // hold them
     int64_t sum_pitch, sum_col;
-    bool packs;          // whole panels of B are packed by the first tile that needs them
-    int64_t end, after;  // of panels that tiles pack; the one that comes next
+    int64_t end, after;  // of panels that tiles work on; the one that comes next
+    const T* b_after;    // packed B that comes after the last of them; null: none, or unknown
   };
   Slab SlabAt(int64_t s) const {
     const int64_t k0 = s * SlabDepth();
-    return {k0,         std::min(SlabDepth(), depth_ - k0),
-            s == 0,     s == slabs_ - 1,
-            nullptr,    0,
-            nullptr,    nullptr,
-            SumPitch(), 0,
-            false,      0,
-            0};
+    return {k0,        std::min(SlabDepth(), depth_ - k0),
+            s == 0,    s == slabs_ - 1,
+            nullptr,   0,
+            nullptr,   nullptr,
+            nullptr,   SumPitch(),
+            0,         panels_n_,
+            panels_n_, nullptr};
   }
 
   // Whether a register tile can pack the panel of B that it reads: its rows lie together in memory.
@@ -202,6 +215,46 @@ class Product {
     return whole_ && !serial_ && panels_m_ * panels_n_ <= kFewTiles && depth_ >= 2 * kDeepPart &&
            kernels_->depth_unit == 1 && a_.k.table == nullptr && b_.k.table == nullptr &&
            a_.negate_from >= depth_ && b_.negate_from >= depth_;
+  }
+
+  // B's packed form, if B is an array of weights that no run changes: as RunTall packs it.
+  void FindFrozen(int64_t whole_b) {
+    const auto* run = static_cast<const HlokitRunContext*>(ctx_);
+    if (run == nullptr || run->frozen == nullptr || serial_ || direct_b_) return;
+    if (b_.outer.table != nullptr || b_.k.table != nullptr || b_.negate_from < depth_) return;
+    const auto& arrays = *static_cast<const FrozenArrays*>(run->frozen);
+    PackedKey key = {.type = b_.type,
+                     .cols = cols_,
+                     .col_stride = b_.outer.stride,
+                     .depth = depth_,
+                     .depth_stride = b_.k.stride,
+                     .width = width_,
+                     .slab_depth = packed_depth_,
+                     .kernels = kernels_};
+    if (!arrays.Locate(b_.data, &key)) return;
+    const int64_t bytes = whole_b * int64_t{sizeof(T)};
+    PackedForms::Found found = arrays.forms().Find(key, bytes);
+    if (found.fill != nullptr) {
+      PackAll(reinterpret_cast<T*>(found.fill.get()));
+      // A cancelled run leaves loops out.
+      if (hlokit_cancelled(ctx_)) return arrays.forms().Abandon(key);
+      arrays.forms().Add(key, found.fill, bytes);
+      found.packed = std::move(found.fill);
+    }
+    frozen_bytes_ = std::move(found.packed);
+    frozen_b_ = reinterpret_cast<const T*>(frozen_bytes_.get());
+  }
+
+  // Slab by slab, panel by panel.
+  void PackAll(T* packed_b) const {
+    const int64_t groups = CeilDiv(panels_n_, kPackedTogether);
+    ParallelFor(ctx_, slabs_ * groups, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t s = i / groups, first = i % groups * kPackedTogether;
+        PackColumns(SlabAt(s), first, std::min(first + kPackedTogether, panels_n_),
+                    packed_b + s * panels_n_ * PanelB());
+      }
+    });
   }
 
   // Partial sums in parallel, then their sums. How many depends on the sizes alone.
@@ -231,7 +284,7 @@ class Product {
 
   // Slab by slab, A and B packed ahead for all threads.
   void RunSlabs() {
-    const int64_t b_panels = direct_b_ ? cols_ % width_ != 0 : panels_n_;
+    const int64_t b_panels = frozen_b_ != nullptr ? 0 : direct_b_ ? cols_ % width_ != 0 : panels_n_;
     const int64_t a_size = panels_m_ * PanelA(), b_size = b_panels * PanelB();
     const int64_t sum_size = keeps_sums_ ? rows_ * SumPitch() : 0;
     Scratch scratch((a_size + b_size + sum_size) * sizeof(T));
@@ -241,13 +294,14 @@ class Product {
     for (int64_t s = 0; s < slabs_; ++s) {
       Slab slab = SlabAt(s);
       slab.a = packed_a;
-      slab.b = packed_b;
+      slab.b = frozen_b_ != nullptr ? frozen_b_ + s * panels_n_ * PanelB() : packed_b;
       slab.sums = packed_b + b_size;
-      const int64_t items = panels_m_ + panels_n_;
+      const int64_t items = panels_m_ + (frozen_b_ != nullptr ? 0 : panels_n_);
       ParallelFor(ctx_, items, serial_ ? items : 4, [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < std::min(end, panels_m_); ++i)
           PackRows(slab, i, packed_a + i * PanelA());
-        PackColumns(slab, std::max(begin, panels_m_) - panels_m_, end - panels_m_, packed_b);
+        if (end > panels_m_)
+          PackColumns(slab, std::max(begin, panels_m_) - panels_m_, end - panels_m_, packed_b);
       });
       FillBlocks(slab);
     }
@@ -270,28 +324,24 @@ class Product {
   // Many rows: all of B is packed once, then each block of rows is packed and multiplied while it
   // is in the cache.
   void RunTall(int64_t whole_b) {
-    Scratch scratch(whole_b * sizeof(T));
+    Scratch scratch(frozen_b_ != nullptr ? 0 : whole_b * sizeof(T));
     if (scratch.data() == nullptr) return ReportMemory();
-    T* packed_b = scratch.as<T>();
-    const int64_t slab_b = panels_n_ * PanelB();
-    const int64_t groups = CeilDiv(panels_n_, kPackedTogether);
-    ParallelFor(ctx_, slabs_ * groups, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        const int64_t s = i / groups, first = i % groups * kPackedTogether;
-        PackColumns(SlabAt(s), first, std::min(first + kPackedTogether, panels_n_),
-                    packed_b + s * slab_b);
-      }
-    });
+    const T* packed_b = frozen_b_;
+    if (packed_b == nullptr) {
+      PackAll(scratch.as<T>());
+      packed_b = scratch.as<T>();
+    }
     // As many for each thread.
     const int64_t threads = hlokit_num_threads(ctx_);
     const int64_t blocks = CeilDiv(CeilDiv(panels_m_, block_), threads) * threads;
     ParallelFor(ctx_, blocks, 1, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i)
-        RunBlock(i * panels_m_ / blocks, (i + 1) * panels_m_ / blocks, packed_b, slab_b);
+        RunBlock(i * panels_m_ / blocks, (i + 1) * panels_m_ / blocks, packed_b);
     });
   }
 
-  void RunBlock(int64_t first, int64_t end, T* packed_b, int64_t slab_b) const {
+  void RunBlock(int64_t first, int64_t end, const T* packed_b) const {
+    const int64_t slab_b = panels_n_ * PanelB();
     const int64_t sum_size = keeps_sums_ ? block_ * height_ * SumPitch() : 0;
     Scratch scratch((block_ * PanelA() + sum_size) * sizeof(T));
     if (scratch.data() == nullptr) return ReportMemory();
@@ -302,6 +352,7 @@ class Product {
       slab.a = packed_a;
       slab.a_panel = first;
       slab.b = packed_b + s * slab_b;
+      if (!slab.last) slab.b_after = slab.b + slab_b;
       slab.sums = packed_a + block_ * PanelA();
       FillBlock(slab, first, end, 0, panels_n_);
     }
@@ -314,8 +365,8 @@ class Product {
     const int64_t threads = hlokit_num_threads(ctx_);
     const int64_t most =
         std::clamp<int64_t>(2 * kBlockBytes / PanelB() / int64_t{sizeof(T)}, 1, kPackedTogether);
-    const int64_t group =
-        std::clamp<int64_t>(panels_n_ / (kPanelTasks * threads), 1, PacksInTiles() ? 2 : most);
+    const int64_t together = frozen_b_ != nullptr ? 1 : PacksInTiles() ? 2 : most;
+    const int64_t group = std::clamp<int64_t>(panels_n_ / (kPanelTasks * threads), 1, together);
     const int64_t groups = CeilDiv(panels_n_, group);
     std::atomic<int64_t> next = 0;
     ParallelFor(ctx_, threads, 1, [&](int64_t, int64_t) {
@@ -339,22 +390,31 @@ class Product {
   // Panels [first, end); the thread's next ones begin at `after`.
   void RunPanels(int64_t first, int64_t end, int64_t after, const T* packed_a,
                  int64_t slab_a) const {
-    const int64_t cols = (end - first) * width_, b_size = (end - first) * PanelB();
+    const int64_t cols = (end - first) * width_;
+    int64_t b_size = (end - first) * PanelB();
+    if (frozen_b_ != nullptr) b_size = 0;
     Scratch scratch((b_size + (keeps_sums_ ? rows_ * cols : 0)) * sizeof(T));
     if (scratch.data() == nullptr) return ReportMemory();
     T* packed_b = scratch.as<T>() - first * PanelB();  // where panel 0 would lie
+    const int64_t slab_b = panels_n_ * PanelB();
     for (int64_t s = 0; s < slabs_; ++s) {
       Slab slab = SlabAt(s);
-      slab.packs = PacksInTiles();
       slab.end = end;
       slab.after = after;
-      PackColumns(slab,
-                  slab.packs && IsWhole(end - 1) ? end
-                  : slab.packs                   ? end - 1
-                                                 : first,
-                  end, packed_b);
+      if (frozen_b_ != nullptr) {
+        slab.b = frozen_b_ + s * slab_b;
+        slab.b_after = !slab.last          ? slab.b + slab_b + first * PanelB()
+                       : after < panels_n_ ? frozen_b_ + after * PanelB()
+                                           : nullptr;
+      } else {
+        slab.b = packed_b;
+        if (PacksInTiles()) slab.packs_to = packed_b;
+        const int64_t packs_from = slab.packs_to == nullptr ? first
+                                   : IsWhole(end - 1)       ? end
+                                                            : end - 1;
+        PackColumns(slab, packs_from, end, packed_b);
+      }
       slab.a = packed_a + s * slab_a;
-      slab.b = packed_b;
       slab.sums = scratch.as<T>() + b_size;
       slab.sum_pitch = cols;
       slab.sum_col = first * width_;
@@ -392,11 +452,11 @@ class Product {
 
   void FillBlock(const Slab& slab, int64_t m0, int64_t m1, int64_t n0, int64_t n1) const {
     for (int64_t n = n0; n < n1; ++n) {
-      for (int64_t m = m0; m < m1; ++m) FillTile(slab, m, n);
+      for (int64_t m = m0; m < m1; ++m) FillTile(slab, m, n, LinesAhead(slab, m, m - m0, n));
     }
   }
 
-  void FillTile(const Slab& slab, int64_t m, int64_t n) const {
+  void FillTile(const Slab& slab, int64_t m, int64_t n, const Lines& ahead) const {
     const int64_t row = m * height_, col = n * width_;
     const int64_t rows = std::min(height_, rows_ - row), cols = std::min(width_, cols_ - col);
     const bool in_place = direct_c_ && cols == width_;
@@ -410,22 +470,22 @@ class Product {
       ld = slab.sum_pitch;
       to = slab.sums + (row - slab.a_panel * height_) * ld + col - slab.sum_col;
     }
-    Multiply(slab, m, n, rows, to, ld, !slab.first && to != tile);
+    Multiply(slab, m, n, rows, ahead, to, ld, !slab.first && to != tile);
     if (in_place) return;
     if (direct_c_) return AddEdge(slab, tile, rows, cols, row, col);
     if (slab.last) store_(to, ld, rows, cols, c_, row, col);
   }
 
-  void Multiply(const Slab& slab, int64_t m, int64_t n, int64_t rows, T* to, int64_t ld,
-                bool accumulate) const {
+  void Multiply(const Slab& slab, int64_t m, int64_t n, int64_t rows, const Lines& ahead, T* to,
+                int64_t ld, bool accumulate) const {
     const T* a = slab.a + (m - slab.a_panel) * PanelA();
     int64_t lda = pitch_;
     if (direct_a_) {
       lda = a_.outer.stride;
       a = static_cast<const T*>(a_.data) + m * height_ * lda + slab.k0;
     }
-    const bool direct = PanelIsDirect(n), packs = slab.packs && m == 0 && IsWhole(n);
-    T* packed = direct_b_ ? slab.b : slab.b + n * PanelB();
+    const bool direct = PanelIsDirect(n), packs = slab.packs_to != nullptr && m == 0 && IsWhole(n);
+    const T* packed = direct_b_ ? slab.b : slab.b + n * PanelB();
     const char* b = reinterpret_cast<const char*>(packed);
     int64_t ldb = width_, row_bytes = width_ * int64_t{sizeof(T)};
     if (direct || packs) {
@@ -437,14 +497,15 @@ class Product {
     if (packs) {
       const PackingKernel<T> kernel = kernels_->packing[shape_][rows];
       return AddParts(slab, accumulate, [&](int64_t k, int64_t depth, bool add) {
-        kernel(depth, a + k, lda, b + k * row_bytes, ldb, packed + k * width_, to, ld, add);
+        kernel(depth, a + k, lda, b + k * row_bytes, ldb, slab.packs_to + n * PanelB() + k * width_,
+               to, ld, add);
       });
     }
-    if (const char* ahead = LinesAhead(slab, m, n); ahead != nullptr) {
+    if (ahead.first != nullptr) {
       const FetchingKernel<T> kernel = kernels_->fetching[shape_][rows];
-      const int64_t step = b_.k.stride * ElementBytes(b_.type) * kernels_->depth_unit;
       return AddParts(slab, accumulate, [&](int64_t k, int64_t depth, bool add) {
-        kernel(depth, a + k, lda, b + k * row_bytes, ldb, ahead + k * step, step, to, ld, add);
+        kernel(depth, a + k, lda, b + k * row_bytes, ldb, ahead.first + k * ahead.step, ahead.step,
+               to, ld, add);
       });
     }
     const auto& micro = direct && b_.type == HLOKIT_BF16 ? kernels_->micro_bf16 : kernels_->micro;
@@ -454,16 +515,28 @@ class Product {
     });
   }
 
+  // What tile (m, n), the `index`-th of its panel that is worked on, prefetches of the panel that
+  // comes next: each of the first tiles a share of the lines of a packed one.
+  Lines LinesAhead(const Slab& slab, int64_t m, int64_t index, int64_t n) const {
+    if (kernels_->fetching[shape_][height_] == nullptr) return {};
+    if (slab.packs_to != nullptr) return UnpackedAhead(slab, m, n);
+    const int64_t at = index * CeilDiv(slab.depth, kernels_->depth_unit) * kLineBytes;
+    if (direct_b_ || at >= PanelB() * int64_t{sizeof(T)}) return {};
+    const T* panel = n + 1 < slab.end ? slab.b + (n + 1) * PanelB() : slab.b_after;
+    if (panel == nullptr) return {};
+    return {reinterpret_cast<const char*>(panel) + at, kLineBytes};
+  }
+
   // The tiles below the first one of a panel of B, one for each line of the cache that a row of
   // packed B fills, fetch those lines of the panel that comes next: the pieces of a row, or the
-  // rows of which a packed one is made. Null for other tiles.
-  const char* LinesAhead(const Slab& slab, int64_t m, int64_t n) const {
+  // rows of which a packed one is made. None for other tiles.
+  Lines UnpackedAhead(const Slab& slab, int64_t m, int64_t n) const {
     const int64_t after = n + 1 < slab.end ? n + 1 : slab.after, row = b_.k.stride;
-    if (!slab.packs || m == 0 || m > width_ * int64_t{sizeof(T)} / kLineBytes || !IsWhole(after))
-      return nullptr;
-    const int64_t bytes = ElementBytes(b_.type);
-    return static_cast<const char*>(b_.data) + (slab.k0 * row + after * width_) * bytes +
-           (m - 1) * (kernels_->depth_unit == 1 ? kLineBytes : row * bytes);
+    if (m == 0 || m > width_ * int64_t{sizeof(T)} / kLineBytes || !IsWhole(after)) return {};
+    const int64_t bytes = ElementBytes(b_.type), step = row * bytes * kernels_->depth_unit;
+    return {static_cast<const char*>(b_.data) + (slab.k0 * row + after * width_) * bytes +
+                (m - 1) * (kernels_->depth_unit == 1 ? kLineBytes : row * bytes),
+            step};
   }
 
   // Part by part of the slab, while the tile of C is in the cache: sums of sums round less.
@@ -503,10 +576,12 @@ class Product {
   int64_t slabs_ = 1, packed_depth_ = 0;
   int64_t pitch_ = 0;  // of packed A
   bool serial_ = false;
-  bool direct_a_ = false;    // A is read in place
-  bool direct_b_ = false;    // B is read in place
-  bool direct_c_ = false;    // C takes tiles as they are
-  bool keeps_sums_ = false;  // sums lie outside C between slabs
+  bool direct_a_ = false;            // A is read in place
+  bool direct_b_ = false;            // B is read in place
+  bool direct_c_ = false;            // C takes tiles as they are
+  PackedForms::Bytes frozen_bytes_;  // of weights packed in an earlier run; frozen_b_ points there
+  const T* frozen_b_ = nullptr;      // null: B is packed in this run
+  bool keeps_sums_ = false;          // sums lie outside C between slabs
 };
 
 template <typename T>

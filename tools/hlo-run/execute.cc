@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "printer/printer.h"
+#include "re2/re2.h"
 #include "support/file.h"
 #include "support/status.h"
 #include "tools/common/dump_folder.h"
@@ -65,6 +66,25 @@ absl::Status RunTimed(PreparedRun& run, const RunOptions& o, std::vector<double>
       progress("run", std::min(done, o.min_seconds > 0 ? total.Seconds() / o.min_seconds : 1.0));
   }
   return absl::OkStatus();
+}
+
+// The parameters that --freeze-inputs names. One that the program writes over is none of them.
+absl::StatusOr<std::vector<int64_t>> FrozenParameters(const Module& module, const RunOptions& o) {
+  std::vector<int64_t> numbers;
+  if (o.freeze_inputs.empty()) return numbers;
+  const RE2 pattern(o.freeze_inputs, RE2::Quiet);
+  if (!pattern.ok())
+    return InvalidArgument("--freeze-inputs=", o.freeze_inputs, ": ", pattern.error());
+  const Computation& entry = *module.entry();
+  for (int64_t p = 0; p < entry.parameter_count(); ++p) {
+    const Instruction& parameter = *entry.parameter(p);
+    if (RE2::PartialMatch(parameter.name(), pattern) ||
+        RE2::PartialMatch(parameter.metadata().op_name.str(), pattern))
+      numbers.push_back(p);
+  }
+  if (numbers.empty())
+    return NotFound("--freeze-inputs=", o.freeze_inputs, ": no parameter has such a name");
+  return numbers;
 }
 
 }  // namespace
@@ -151,6 +171,9 @@ absl::StatusOr<Execution> Execute(Client& client, std::unique_ptr<Module> module
   options.devices = devices.devices;
   options.communicators = devices.communicators;
   options.host = host;
+  if (timed) {
+    ASSIGN_OR_RETURN(options.frozen_parameters, FrozenParameters(*module, o));
+  }
   ASSIGN_OR_RETURN(const ProgramHandle program, Compile(client, std::move(module), options));
   Executable& executable = program->executable();
   execution.stats = program->stats();
@@ -170,6 +193,7 @@ absl::StatusOr<Execution> Execute(Client& client, std::unique_ptr<Module> module
   } else {
     RETURN_IF_ERROR(run->Run());
   }
+  execution.packed = executable.packed();
   ASSIGN_OR_RETURN(execution.results, run->TakeResults());
   return execution;
 }

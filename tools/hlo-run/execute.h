@@ -14,6 +14,7 @@ namespace hlokit {
 
 struct Execution {
   CompileStats stats;
+  PackedCounts packed;           // after the runs
   std::vector<double> seconds;   // of each timed run
   std::vector<Literal> results;  // one a device; empty after --compile-only
   std::string profile;           // as text, table or trace; empty unless asked for

@@ -95,17 +95,25 @@ absl::Status WriteJson(const RunOptions& o, const LoadedModule& loaded,
   json.Add("temporary_bytes", execution.stats.temporary_bytes);
   json.Add("code_bytes", execution.stats.code_bytes);
   json.Add("reference_kernels", static_cast<int64_t>(execution.stats.fallbacks.size()));
+  json.Add("packed_arrays", execution.packed.arrays);
+  json.Add("packed_bytes", execution.packed.bytes);
   json.Add("peak_rss_mib", PeakRssMib());
   return AtomicWriteFile(o.json, json.Text());
 }
 
-std::string StatsText(const CompileStats& stats) {
+std::string StatsText(const Execution& execution) {
+  const CompileStats& stats = execution.stats;
+  const PackedCounts& packed = execution.packed;
   std::string text = absl::StrFormat("temporary memory: %.3f MiB\ncode: %.1f KiB\n",
                                      static_cast<double>(stats.temporary_bytes) / (1 << 20),
                                      static_cast<double>(stats.code_bytes) / 1024);
   if (stats.donated > 0)
     absl::StrAppendFormat(&text, "results written over arguments: %d, of %.3f MiB\n", stats.donated,
                           static_cast<double>(stats.donated_bytes) / (1 << 20));
+  if (packed.arrays + packed.dropped > 0)
+    absl::StrAppendFormat(&text, "weights kept packed: %d, of %.3f MiB; dropped: %d\n",
+                          packed.arrays, static_cast<double>(packed.bytes) / (1 << 20),
+                          packed.dropped);
   absl::StrAppend(&text, "instructions on reference kernels: ", stats.fallbacks.size(), "\n");
   for (const CompileStats::Fallback& fallback : stats.fallbacks)
     absl::StrAppend(&text, "  %", fallback.instruction, "  ", fallback.opcode, ": ",
@@ -178,7 +186,7 @@ absl::Status Report(const RunOptions& o, const LoadedModule& loaded, const Execu
   if (o.print_literals ||
       (o.output.empty() && o.reference_platform.empty() && o.expected.empty() && o.json.empty()))
     PrintOut(DescribeResults(execution.results, o.print_literals));
-  if (o.stats && o.kernels.empty()) PrintOut(StatsText(execution.stats));
+  if (o.stats && o.kernels.empty()) PrintOut(StatsText(execution));
   if (o.time_passes) PrintOut(PhasesText(loaded, execution.stats));
   if (!o.kernels.empty()) {
     // The replay has printed its counts.
@@ -227,6 +235,9 @@ absl::Status CheckCapabilities(const RunOptions& o, const Capabilities& can) {
   if (o.donate && !can.donates)
     return InvalidArgument("--donate: only the ", PlatformsWith(&Capabilities::donates),
                            " platform writes results over arguments");
+  if (!o.freeze_inputs.empty() && !can.freezes)
+    return InvalidArgument("--freeze-inputs: only the ", PlatformsWith(&Capabilities::freezes),
+                           " platform keeps weights packed");
   return absl::OkStatus();
 }
 

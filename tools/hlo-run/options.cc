@@ -165,6 +165,10 @@ void AddCompileFlags(CLI::App& app, RunOptions& o) {
       ->type_name("FOLDER");
   app.add_option("--cache-dir", o.cache_dir, "folder that keeps compiled code for the next time")
       ->type_name("FOLDER");
+  app.add_option("--freeze-inputs", o.freeze_inputs,
+                 "parameters whose names, or whose names in the program that was traced "
+                 "(metadata op_name), match keep their values in all runs: weights are packed once")
+      ->type_name("REGEX");
   app.add_flag("--sanitize", o.sanitize,
                "check each access to memory and index arithmetic of the code; print what is wrong");
   app.add_flag("--time-passes", o.time_passes, "print how long each step of compiling took");

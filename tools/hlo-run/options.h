@@ -61,6 +61,7 @@ struct RunOptions : InputOptions {
   int opt_level = 2, threads = 0;
   bool flush_denormals = false, compile_only = false, donate = false;
   std::string dump_to, cache_dir;
+  std::string freeze_inputs;  // names (re2) of parameters; empty: none
   bool time_passes = false;
   bool sanitize = false;
   std::string profile;  // "table", or the file of a trace; empty: none

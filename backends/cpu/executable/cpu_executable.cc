@@ -1,10 +1,12 @@
 // What an executable of the CPU holds: its code, and its constants in the layouts of the code.
 #include "backends/cpu/executable/cpu_executable.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "backends/cpu/sanitizer/sanitizer_internal.h"
 #include "support/status.h"
+#include "types/literal_leaves.h"
 
 namespace hlokit {
 
@@ -24,6 +26,15 @@ CpuExecutable::~CpuExecutable() = default;
 
 void CpuExecutable::set_sanitizer(std::unique_ptr<Sanitizer> sanitizer) {
   sanitizer_ = std::move(sanitizer);
+}
+
+void CpuExecutable::set_frozen(absl::Span<const int64_t> parameters) {
+  const Computation& entry = *module_->entry();
+  for (int64_t p = 0; p < entry.parameter_count(); ++p) {
+    const bool frozen = std::find(parameters.begin(), parameters.end(), p) != parameters.end();
+    frozen_.resize(frozen_.size() + Leaves(entry.parameter(p)->shape()).size(), frozen);
+  }
+  for (const Donation& donation : buffers_.donations()) frozen_[donation.parameter] = false;
 }
 
 absl::Status CpuExecutable::BindConstants() {

@@ -10,6 +10,7 @@
 #include "backends/cpu/jit/jit.h"
 #include "interpreter/interpreter.h"
 #include "passes/dynamic_entry.h"
+#include "runtime/dot/frozen_arrays.h"
 
 namespace hlokit {
 
@@ -56,6 +57,12 @@ class CpuExecutable final : public Executable {
   void set_step_limit(int64_t limit) { step_limit_ = limit; }
   const DeviceAssignment& devices() const override { return devices_; }
   void set_devices(DeviceAssignment devices) { devices_ = std::move(devices); }
+  // Packed forms of constants and of frozen parameters, of all runs.
+  PackedForms& packed_forms() { return packed_forms_; }
+  PackedCounts packed() const override { return packed_forms_.counts(); }
+  // By number in the table of arguments: whether an array has the same values in every run.
+  const std::vector<bool>& frozen() const { return frozen_; }
+  void set_frozen(absl::Span<const int64_t> parameters);
   // Of each run's communicator.
   const CommunicatorFactory& communicators() const { return communicators_; }
   void set_communicators(CommunicatorFactory make) { communicators_ = std::move(make); }
@@ -84,6 +91,8 @@ class CpuExecutable final : public Executable {
   bool exchanges_ = false;
   bool profile_ = false;
   std::unique_ptr<Sanitizer> sanitizer_;
+  PackedForms packed_forms_;
+  std::vector<bool> frozen_;
   std::vector<const void*> constants_;
   std::vector<Bytes> converted_;  // constants in another layout than row-major
   std::vector<const Instruction*> by_id_;

@@ -139,6 +139,7 @@ absl::Status DeviceRun::Prepare(const DeviceViews& arguments, absl::Span<Literal
   RETURN_IF_ERROR(PlaceDonations(given));
   RETURN_IF_ERROR(AllocateResults());
   if (e_.sanitizer() != nullptr) RETURN_IF_ERROR(PrepareShadowed());
+  NameFrozen();
   if (e_.profile()) {
     counters_.assign(2 * e_.module().id_bound(), 0);
     table_.push_back(counters_.data());
@@ -163,6 +164,7 @@ absl::Status DeviceRun::Run(DeviceGroup* group, Communicator* communicator) {
   failure_ = absl::OkStatus();
   context_.steps_left = e_.step_limit() - e_.module().entry()->instruction_count();
   for (const Refill& refill : refills_) std::memcpy(refill.to, refill.from, refill.bytes);
+  if (!frozen_.empty()) frozen_.forms().DropIfShort();
   const ScopedFlushDenormals flush(e_.flush_denormals());
   const double start = SteadySeconds();
   const uint64_t first = ReadClock();
@@ -374,6 +376,20 @@ absl::Status DeviceRun::AllocateResults() {
     table_[first_output_ + k++] = output.data();
   }
   return absl::OkStatus();
+}
+
+// Constants are the same on all devices, and have negative numbers.
+void DeviceRun::NameFrozen() {
+  const auto& sizes = e_.buffers().parameter_sizes();
+  const auto count = static_cast<int64_t>(sizes.size());
+  for (int64_t k = 0; k < count; ++k)
+    if (k < static_cast<int64_t>(e_.frozen().size()) && e_.frozen()[k])
+      frozen_.Add(device_ * count + k, table_[k], sizes[k]);
+  const auto& constants = e_.buffers().constants();
+  for (size_t k = 0; k < constants.size(); ++k)
+    frozen_.Add(-1 - static_cast<int64_t>(k), table_[sizes.size() + k],
+                constants[k]->shape().ByteSize());
+  if (!frozen_.empty()) context_.frozen = &frozen_;
 }
 
 absl::Status DeviceRun::PrepareShadowed() {

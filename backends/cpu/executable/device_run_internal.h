@@ -9,6 +9,7 @@
 #include "backends/cpu/sanitizer/shadow_memory_internal.h"
 #include "runtime/collective/communicator.h"
 #include "runtime/context.h"
+#include "runtime/dot/frozen_arrays.h"
 
 namespace hlokit {
 
@@ -16,7 +17,7 @@ class DeviceRun {
  public:
   // Logical device `device`, one of `devices` that run here.
   DeviceRun(CpuExecutable& executable, int64_t device, int64_t devices)
-      : e_(executable), device_(device), devices_(devices) {}
+      : e_(executable), device_(device), devices_(devices), frozen_(&executable.packed_forms()) {}
   DeviceRun(const DeviceRun&) = delete;
   DeviceRun& operator=(const DeviceRun&) = delete;
 
@@ -51,6 +52,8 @@ class DeviceRun {
   // layout, else as a copy.
   absl::Status PlaceDonations(absl::Span<Literal* const> given);
   absl::Status AllocateResults();
+  // Tells kernels which arrays have the same values in every run, and where they lie.
+  void NameFrozen();
   // Of code that checks itself: all arrays lie where they have state; before and after each run.
   absl::Status PrepareShadowed();
   absl::Status ShadowInput(size_t entry, const Slice& slice);
@@ -80,6 +83,7 @@ class DeviceRun {
   DeviceGroup* group_ = nullptr;      // of this run; null until reference kernels need one
   std::optional<DeviceGroup> alone_;  // of a device without others, made by the first call
   absl::Status failure_;              // of the first call that failed
+  FrozenArrays frozen_;
   HlokitRunContext context_;
   Bytes arena_;
   std::unique_ptr<ShadowedBlock> shadowed_arena_;

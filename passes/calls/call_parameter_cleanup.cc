@@ -79,7 +79,7 @@ bool DropArguments(Instruction* call) {
   return true;
 }
 
-absl::StatusOr<bool> Run(Module& module) {
+absl::StatusOr<bool> CleanUpParameters(Module& module) {
   bool changed = false;
   const std::vector<int> callers = CountCallers(module);
   for (Computation* c : module.ComputationsPostOrder())
@@ -99,7 +99,7 @@ absl::StatusOr<bool> Run(Module& module) {
 }  // namespace
 
 std::unique_ptr<Pass> CreateCallParameterCleanup() {
-  return MakeModulePass("call-parameter-cleanup", Run);
+  return MakeModulePass("call-parameter-cleanup", CleanUpParameters);
 }
 
 }  // namespace hlokit

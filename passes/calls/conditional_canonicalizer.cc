@@ -67,7 +67,7 @@ void Canonicalize(Instruction* i) {
   c.Remove(i);
 }
 
-absl::StatusOr<bool> Run(Module& module) {
+absl::StatusOr<bool> CanonicalizeConditionals(Module& module) {
   bool changed = false;
   std::vector<int> callers = CountCallers(module);
   for (Computation* c : module.ComputationsPostOrder())
@@ -84,7 +84,7 @@ absl::StatusOr<bool> Run(Module& module) {
 }  // namespace
 
 std::unique_ptr<Pass> CreateConditionalCanonicalizer() {
-  return MakeModulePass("conditional-canonicalizer", Run);
+  return MakeModulePass("conditional-canonicalizer", CanonicalizeConditionals);
 }
 
 }  // namespace hlokit

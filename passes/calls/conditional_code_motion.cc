@@ -468,7 +468,7 @@ bool HasConditionals(const Module& module) {
 }
 
 // Merging and removing is for the motion alone: it happens where a copy shows that something moves.
-absl::StatusOr<bool> Run(Module& module, RewriteControl& control) {
+absl::StatusOr<bool> MoveConditionalCode(Module& module, RewriteControl& control) {
   if (!HasConditionals(module)) return false;
   PermitAll all;
   if (!MoveAll(*module.Clone(), all)) return false;
@@ -479,7 +479,7 @@ absl::StatusOr<bool> Run(Module& module, RewriteControl& control) {
 }  // namespace
 
 std::unique_ptr<Pass> CreateConditionalCodeMotion() {
-  return MakeModulePass("conditional-code-motion", Run);
+  return MakeModulePass("conditional-code-motion", MoveConditionalCode);
 }
 
 }  // namespace hlokit

@@ -27,7 +27,7 @@ Instruction* Selected(Instruction* i) {
   return c.Add(Opcode::kSelect, i->shape(), {which, branches[0], branches[1]});
 }
 
-absl::StatusOr<bool> Run(Module& module, RewriteControl& control) {
+absl::StatusOr<bool> ConditionalsToSelects(Module& module, RewriteControl& control) {
   bool changed = false;
   const std::vector<bool> running = RunningComputations(module);
   for (Computation* c : module.ComputationsPostOrder()) {
@@ -46,7 +46,7 @@ absl::StatusOr<bool> Run(Module& module, RewriteControl& control) {
 }  // namespace
 
 std::unique_ptr<Pass> CreateConditionalToSelect() {
-  return MakeModulePass("conditional-to-select", Run);
+  return MakeModulePass("conditional-to-select", ConditionalsToSelects);
 }
 
 }  // namespace hlokit

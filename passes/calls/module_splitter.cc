@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kMaxCopied = 1'000'000;  // instructions
 
-bool IsMarked(const Instruction& i) {
+bool HasModuleMark(const Instruction& i) {
   for (const auto& [key, value] : i.extras().frontend_attributes)
     if (key == kModuleMark) return true;
   return false;
@@ -27,15 +27,15 @@ bool HasUnit(const Instruction& i) {
   return false;
 }
 
-class Splitter {
+class UnitSplitter {
  public:
-  explicit Splitter(Module& module) : module_(module) {}
+  explicit UnitSplitter(Module& module) : module_(module) {}
 
   absl::StatusOr<bool> Run() {
     // What is needed besides the calls' parts belongs to the main part.
     TakeAll(module_.entry(), /*part=*/0);
     for (Instruction* call : Calls()) {
-      if (IsMarked(*call) || !HasUnit(*call)) continue;
+      if (HasModuleMark(*call) || !HasUnit(*call)) continue;
       ++parts_;
       absl::flat_hash_map<Computation*, Computation*> copies;
       Computation* own = Own(call->to_apply(), copies);
@@ -113,13 +113,13 @@ class Splitter {
   bool changed_ = false;
 };
 
-absl::StatusOr<bool> Split(Module& module) { return Splitter(module).Run(); }
+absl::StatusOr<bool> Split(Module& module) { return UnitSplitter(module).Run(); }
 
 absl::StatusOr<bool> Stitch(Module& module) {
   bool changed = false;
   for (Computation* c : module.Computations())
     for (Instruction* i : c->Instructions()) {
-      if (!i->HasExtras() || !IsMarked(*i)) continue;
+      if (!i->HasExtras() || !HasModuleMark(*i)) continue;
       std::erase_if(i->mutable_extras().frontend_attributes,
                     [](const auto& attribute) { return attribute.first == kModuleMark; });
       changed = true;

@@ -155,7 +155,7 @@ bool Simplify(Computation& computation, const std::vector<int>& callers) {
   return changed;
 }
 
-absl::StatusOr<bool> Run(Module& module) {
+absl::StatusOr<bool> SimplifyConditionals(Module& module) {
   bool changed = false;
   const std::vector<int> callers = CountCallers(module);
   const std::vector<bool> runs = RunningComputations(module);
@@ -169,7 +169,7 @@ absl::StatusOr<bool> Run(Module& module) {
 }  // namespace
 
 std::unique_ptr<Pass> CreateSimplifyConditional() {
-  return MakeModulePass("simplify-conditional", Run);
+  return MakeModulePass("simplify-conditional", SimplifyConditionals);
 }
 
 }  // namespace hlokit

@@ -112,7 +112,7 @@ bool DropUnreadResults(Instruction* fusion) {
   return true;
 }
 
-absl::StatusOr<bool> Run(Module& module) {
+absl::StatusOr<bool> RemoveDeadCode(Module& module) {
   bool changed = false;
   for (Computation* c : module.Computations()) changed |= RemoveDead(*c);
   const FusionsOf fusions = CountFusions(module);
@@ -125,7 +125,7 @@ absl::StatusOr<bool> Run(Module& module) {
 
 }  // namespace
 
-std::unique_ptr<Pass> CreateDce() { return MakeModulePass("dce", Run); }
+std::unique_ptr<Pass> CreateDce() { return MakeModulePass("dce", RemoveDeadCode); }
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -20,7 +20,9 @@ Instruction* Rebuilt(const Instruction* tuple) {
   return source != nullptr && source->shape() == tuple->shape() ? source : nullptr;
 }
 
-absl::StatusOr<bool> Run(Computation& computation) { return SimplifyTuples(computation); }
+absl::StatusOr<bool> RunTupleSimplifier(Computation& computation) {
+  return SimplifyTuples(computation);
+}
 
 }  // namespace
 
@@ -44,7 +46,7 @@ bool SimplifyTuples(Computation& computation) {
 }
 
 std::unique_ptr<Pass> CreateTupleSimplifier() {
-  return MakeComputationPass("tuple-simplifier", Run);
+  return MakeComputationPass("tuple-simplifier", RunTupleSimplifier);
 }
 
 }  // namespace hlokit

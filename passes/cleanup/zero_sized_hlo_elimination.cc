@@ -16,7 +16,7 @@ bool IsEmpty(const Instruction* i) {
          i->control_successors().empty();
 }
 
-absl::StatusOr<bool> Run(Computation& computation) {
+absl::StatusOr<bool> EliminateZeroSized(Computation& computation) {
   bool changed = false;
   for (Instruction* i : computation.PostOrder()) {
     if (!IsEmpty(i)) continue;
@@ -32,7 +32,7 @@ absl::StatusOr<bool> Run(Computation& computation) {
 }  // namespace
 
 std::unique_ptr<Pass> CreateZeroSizedHloElimination() {
-  return MakeComputationPass("zero_sized_hlo_elimination", Run);
+  return MakeComputationPass("zero_sized_hlo_elimination", EliminateZeroSized);
 }
 
 }  // namespace hlokit

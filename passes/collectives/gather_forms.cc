@@ -21,7 +21,7 @@ bool IsPlainGather(const Instruction* i) {
   return i->opcode() == Opcode::kAllGather && i->shape().IsArray() && i->operand_count() == 1;
 }
 
-bool IsOnlyReadBy(const Instruction* x, const Instruction* user) {
+bool IsTiedTo(const Instruction* x, const Instruction* user) {
   return x->users().size() == 1 && x->users()[0] == user && !x->IsRoot() &&
          x->control_successors().empty() && x->control_predecessors().empty();
 }
@@ -38,7 +38,7 @@ Made GatherTogether(Instruction* i, Rewriter& r) {
   if (!HasTrait(i->opcode(), kElementwise) || i->operand_count() != 2 || !i->shape().IsArray())
     return nullptr;
   Instruction *a = i->operand(0), *b = i->operand(1);
-  if (!IsPlainGather(a) || !IsPlainGather(b) || !IsOnlyReadBy(a, i) || !IsOnlyReadBy(b, i) ||
+  if (!IsPlainGather(a) || !IsPlainGather(b) || !IsTiedTo(a, i) || !IsTiedTo(b, i) ||
       !SameForm(*a, *b))
     return nullptr;
   Shape part = i->shape();
@@ -65,8 +65,8 @@ Made GatherAlongMajor(Instruction* i, Rewriter& r) {
   if (i->opcode() != Opcode::kCopy || !IsPlainGather(i->operand(0))) return nullptr;
   Instruction* gather = i->operand(0);
   Instruction* inner = gather->operand(0);
-  if (inner->opcode() != Opcode::kCopy || !IsOnlyReadBy(gather, i) ||
-      !IsOnlyReadBy(inner, gather) || gather->attr<AllGatherAttrs>().constrain_layout)
+  if (inner->opcode() != Opcode::kCopy || !IsTiedTo(gather, i) || !IsTiedTo(inner, gather) ||
+      gather->attr<AllGatherAttrs>().constrain_layout)
     return nullptr;
   Instruction* a = inner->operand(0);
   const Shape& from = a->shape();
@@ -147,8 +147,8 @@ Made ReduceByHost(Instruction* i, Rewriter& r, int64_t devices_per_host) {
   Instruction* own =
       r.Add(Opcode::kReduceScatter, RowMajor(type, {elements / each}), {line}, std::move(scatter));
   own->set_called({i->to_apply()});
-  Instruction* sum = r.Add(Opcode::kAllReduce, own->shape(), {own},
-                           Over<AllReduceAttrs>(split->between, attrs));
+  Instruction* sum =
+      r.Add(Opcode::kAllReduce, own->shape(), {own}, Over<AllReduceAttrs>(split->between, attrs));
   sum->set_called({i->to_apply()});
   auto gather = Over<AllGatherAttrs>(split->within, attrs);
   gather.dimensions = {0};

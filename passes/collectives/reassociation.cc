@@ -20,7 +20,7 @@ namespace {
 
 using Made = absl::StatusOr<Instruction*>;
 
-bool HasOneUser(const Instruction* i) {
+bool IsOnlyUsedOnce(const Instruction* i) {
   return i->users().size() == 1 && !i->IsRoot() && i->control_successors().empty();
 }
 
@@ -64,13 +64,14 @@ class Reassociation final : public Pass {
   Instruction* AllReduceBelow(Instruction* i, Opcode opcode) const {
     if (i->opcode() == Opcode::kDynamicSlice) {
       Instruction* x = i->operand(0);
-      return IsArrayOp(x, Opcode::kAllReduce) && HasOneUser(x) && HasOneUser(i) ? x : nullptr;
+      return IsArrayOp(x, Opcode::kAllReduce) && IsOnlyUsedOnce(x) && IsOnlyUsedOnce(i) ? x
+                                                                                        : nullptr;
     }
     while (i->opcode() != Opcode::kAllReduce) {
-      if (!HasOneUser(i) || !Commutes(*i, opcode)) return nullptr;
+      if (!IsOnlyUsedOnce(i) || !Commutes(*i, opcode)) return nullptr;
       i = i->operand(0);
     }
-    return IsArrayOp(i, Opcode::kAllReduce) && HasOneUser(i) ? i : nullptr;
+    return IsArrayOp(i, Opcode::kAllReduce) && IsOnlyUsedOnce(i) ? i : nullptr;
   }
 
   bool Commutes(const Instruction& i, Opcode opcode) const {
@@ -150,7 +151,7 @@ Made ReassociateReduceScatter(Instruction* i, Rewriter& r) {
   Instruction* x = i->operand(0);
   Instruction* y = i->operand(1);
   if (!IsArrayOp(x, Opcode::kReduceScatter) || !IsArrayOp(y, Opcode::kReduceScatter) ||
-      !HasOneUser(x) || !HasOneUser(y) ||
+      !IsOnlyUsedOnce(x) || !IsOnlyUsedOnce(y) ||
       !SameShape(x->operand(0)->shape(), y->operand(0)->shape()) ||
       !AreCompatible<ReduceScatterAttrs>(*x, *y, i->opcode()))
     return nullptr;

@@ -23,7 +23,7 @@ struct Sum {
   Instruction* reduce;  // the all-reduce
 };
 
-bool AddsUp(const Instruction* i) {
+bool IsSum(const Instruction* i) {
   return i->opcode() == Opcode::kAllReduce && i->operand_count() == 1 && i->shape().IsArray() &&
          i->control_predecessors().empty() && i->control_successors().empty() &&
          ReducerOpcode(*i->to_apply()) == Opcode::kAdd;
@@ -44,7 +44,7 @@ bool IsShared(const Instruction* x, const Instruction* reduce) {
   for (size_t k = 0; k < work.size(); ++k) {
     const Instruction* i = work[k];
     if (k == kMaxLooked) return false;
-    if (i->IsConstant() || (AddsUp(i) && SameGroups(i, reduce))) continue;
+    if (i->IsConstant() || (IsSum(i) && SameGroups(i, reduce))) continue;
     const bool derived = i->operand_count() > 0 && !i->HasSideEffect() &&
                          (HasTrait(i->opcode(), kElementwise) ||
                           i->opcode() == Opcode::kBroadcast || i->opcode() == Opcode::kReshape);
@@ -58,7 +58,7 @@ bool IsShared(const Instruction* x, const Instruction* reduce) {
 // between; null where there is none.
 Instruction* ReduceBelow(Instruction* x) {
   std::vector<const Instruction*> factors;
-  while (x->users().size() == 1 && !AddsUp(x)) {
+  while (x->users().size() == 1 && !IsSum(x)) {
     if (x->opcode() == Opcode::kMultiply) {
       const bool second = x->operand(0)->opcode() == Opcode::kBroadcast;
       factors.push_back(x->operand(second ? 0 : 1));
@@ -70,7 +70,7 @@ Instruction* ReduceBelow(Instruction* x) {
     if (!converts && x->opcode() != Opcode::kReshape) return nullptr;
     x = x->operand(0);
   }
-  if (!AddsUp(x) || x->users().size() != 1) return nullptr;
+  if (!IsSum(x) || x->users().size() != 1) return nullptr;
   for (const Instruction* factor : factors)
     if (!IsShared(factor, x)) return nullptr;
   return x;

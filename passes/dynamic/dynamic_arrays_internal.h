@@ -89,6 +89,8 @@ struct PadRule {
   bool (*can)(const Instruction&);
   void (*pad)(DynamicArrays&, Instruction*);
 };
+// `can` of what needs nothing of its operands.
+inline bool Always(const Instruction&) { return true; }
 // One table a family.
 absl::Span<const PadRule> PadSumRules();
 absl::Span<const PadRule> PadOrderRules();

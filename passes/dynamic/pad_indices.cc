@@ -262,7 +262,7 @@ void PadReshape(DynamicArrays& a, Instruction* i) {
   a.Note(i, Refilled(a, i, sizes, groups), std::move(noted));
 }
 
-constexpr PadRule kRules[] = {
+constexpr PadRule kPadIndexRules[] = {
     {Opcode::kDynamicReshape, IndexFits, PadDynamicReshape},
     {Opcode::kGather, CanGather, PadGather},
     {Opcode::kReshape, IndexFits, PadReshape},
@@ -271,7 +271,7 @@ constexpr PadRule kRules[] = {
 
 }  // namespace
 
-absl::Span<const PadRule> PadIndexRules() { return kRules; }
+absl::Span<const PadRule> PadIndexRules() { return kPadIndexRules; }
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

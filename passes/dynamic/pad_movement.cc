@@ -9,8 +9,6 @@ namespace {
 
 using Sizes = DynamicArrays::Sizes;
 
-bool Always(const Instruction&) { return true; }
-
 void PadSetSize(DynamicArrays& a, Instruction* i) {
   const int64_t d = i->attr<DimensionsAttrs>().dimensions[0];
   Sizes sizes = a.SizesOf(i->operand(0));
@@ -127,7 +125,7 @@ void PadReverse(DynamicArrays& a, Instruction* i) {
   a.Note(i, turned, sizes);
 }
 
-constexpr PadRule kRules[] = {
+constexpr PadRule kPadMovementRules[] = {
     {Opcode::kConcatenate, Always, PadConcatenate},
     {Opcode::kDynamicSlice, Always, PadDynamicSlice},
     {Opcode::kDynamicUpdateSlice, CanUpdate, PadUpdate},
@@ -141,7 +139,7 @@ constexpr PadRule kRules[] = {
 
 }  // namespace
 
-absl::Span<const PadRule> PadMovementRules() { return kRules; }
+absl::Span<const PadRule> PadMovementRules() { return kPadMovementRules; }
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

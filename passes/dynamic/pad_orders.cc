@@ -11,8 +11,6 @@ namespace {
 
 using Sizes = DynamicArrays::Sizes;
 
-bool Always(const Instruction&) { return true; }
-
 // The comparator over one more pair of pred, which say what is beyond the size: that comes last, in
 // the order in which it stands.
 Computation* BehindIsLast(const Computation& comparator, Module& module) {
@@ -109,7 +107,7 @@ void PadSelectAndScatter(DynamicArrays& a, Instruction* i) {
          a.SizesOf(x));
 }
 
-constexpr PadRule kRules[] = {
+constexpr PadRule kPadOrderRules[] = {
     {Opcode::kSelectAndScatter, CanSelectAndScatter, PadSelectAndScatter},
     {Opcode::kSort, Always, PadSort},
     {Opcode::kTopK, Always, PadTopK},
@@ -117,7 +115,7 @@ constexpr PadRule kRules[] = {
 
 }  // namespace
 
-absl::Span<const PadRule> PadOrderRules() { return kRules; }
+absl::Span<const PadRule> PadOrderRules() { return kPadOrderRules; }
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

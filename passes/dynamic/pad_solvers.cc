@@ -9,8 +9,6 @@ namespace {
 
 using Sizes = DynamicArrays::Sizes;
 
-bool Always(const Instruction&) { return true; }
-
 // Square matrices that are the identity beyond their size.
 Instruction* WithIdentity(DynamicArrays& a, Instruction* x) {
   HloWriter& w = a.w();
@@ -147,7 +145,7 @@ void PadSizeCall(DynamicArrays& a, Instruction* i) {
   a.NoteParts(i, parts, std::vector<Sizes>(parts.size()));
 }
 
-constexpr PadRule kRules[] = {
+constexpr PadRule kPadSolverRules[] = {
     {Opcode::kCholesky, Always, PadCholesky},
     {Opcode::kCustomCall, IsSizeCall, PadSizeCall},
     {Opcode::kFft, Always, PadFft},
@@ -156,7 +154,7 @@ constexpr PadRule kRules[] = {
 
 }  // namespace
 
-absl::Span<const PadRule> PadSolverRules() { return kRules; }
+absl::Span<const PadRule> PadSolverRules() { return kPadSolverRules; }
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

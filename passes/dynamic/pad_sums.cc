@@ -196,8 +196,6 @@ void PadConvolution(DynamicArrays& a, Instruction* i) {
   a.Note(i, a.rewriter().Clone(i, AtBounds(i->shape()), {input, weights}), std::move(sizes));
 }
 
-bool Always(const Instruction&) { return true; }
-
 void PadBatchNorm(DynamicArrays& a, Instruction* i) {
   HloWriter& w = a.w();
   Instruction* x = i->operand(0);
@@ -215,7 +213,7 @@ void PadBatchNorm(DynamicArrays& a, Instruction* i) {
   a.NoteParts(i, parts, {own, of_features, of_features});
 }
 
-constexpr PadRule kRules[] = {
+constexpr PadRule kPadSumRules[] = {
     {Opcode::kBatchNormGrad, Always, PadBatchNorm},
     {Opcode::kBatchNormInference, Always, PadBatchNorm},
     {Opcode::kBatchNormTraining, Always, PadBatchNorm},
@@ -235,7 +233,7 @@ Instruction* IdentityOf(const Computation& reducer, ElementType type, HloWriter&
   return w.Identity(*ReducerOpcode(reducer), type);
 }
 
-absl::Span<const PadRule> PadSumRules() { return kRules; }
+absl::Span<const PadRule> PadSumRules() { return kPadSumRules; }
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

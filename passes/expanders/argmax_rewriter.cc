@@ -93,7 +93,7 @@ Instruction* Reduce(Instruction* x, Instruction* start, int64_t dimension, const
   return made;
 }
 
-absl::StatusOr<Instruction*> Rewrite(Instruction* i, Rewriter& r) {
+absl::StatusOr<Instruction*> RewriteArgMax(Instruction* i, Rewriter& r) {
   if (i->opcode() != Opcode::kReduce || i->operand_count() != 4 ||
       i->attr<DimensionsAttrs>().dimensions.size() != 1)
     return nullptr;
@@ -129,7 +129,9 @@ absl::StatusOr<Instruction*> Rewrite(Instruction* i, Rewriter& r) {
 
 }  // namespace
 
-std::unique_ptr<Pass> CreateArgmaxRewriter() { return MakeExpander("argmax-rewriter", Rewrite); }
+std::unique_ptr<Pass> CreateArgmaxRewriter() {
+  return MakeExpander("argmax-rewriter", RewriteArgMax);
+}
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -26,7 +26,7 @@ Instruction* CopyTo(Instruction* x, const Shape& shape, Rewriter& r) {
   return SameShape(x->shape(), shape) ? x : r.Add(Opcode::kCopy, shape, {x});
 }
 
-absl::StatusOr<Instruction*> Decompose(Instruction* i, Rewriter& r) {
+absl::StatusOr<Instruction*> DecomposeReduce(Instruction* i, Rewriter& r) {
   if (i->opcode() != Opcode::kReduce || i->shape().HasDynamicDims()) return nullptr;
   const Shape& operand = i->operand(0)->shape();
   const DimVector& reduced = i->attr<DimensionsAttrs>().dimensions;
@@ -55,7 +55,7 @@ absl::StatusOr<Instruction*> Decompose(Instruction* i, Rewriter& r) {
 }  // namespace
 
 std::unique_ptr<Pass> CreateReduceDecomposer() {
-  return MakeExpander("reduce-decomposer", Decompose);
+  return MakeExpander("reduce-decomposer", DecomposeReduce);
 }
 
 }  // namespace hlokit

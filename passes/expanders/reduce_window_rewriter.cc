@@ -126,7 +126,7 @@ int64_t ScannedDimension(const Shape& operand, const Window& window, bool& rever
   return scanned;
 }
 
-absl::StatusOr<Instruction*> Rewrite(Instruction* i, Rewriter& r, int64_t base_length) {
+absl::StatusOr<Instruction*> RewriteWindow(Instruction* i, Rewriter& r, int64_t base_length) {
   if (i->opcode() != Opcode::kReduceWindow || i->shape().HasDynamicDims()) return nullptr;
   HloWriter w(r);
   const Window& window = i->attr<WindowAttrs>().window;
@@ -144,7 +144,7 @@ absl::StatusOr<Instruction*> Rewrite(Instruction* i, Rewriter& r, int64_t base_l
   return i->shape().IsTuple() ? w.Tuple(results) : results[0];
 }
 
-absl::StatusOr<Instruction*> RewriteRounded(Instruction* i, Rewriter& r) {
+absl::StatusOr<Instruction*> RewriteRoundedWindow(Instruction* i, Rewriter& r) {
   if (i->opcode() != Opcode::kReduceWindow) return nullptr;
   const Shape& from = i->operand(0)->shape();
   const std::optional<int64_t> block = RoundedScanBlock(*i, from);
@@ -161,9 +161,9 @@ std::unique_ptr<Pass> CreateReduceWindowRewriter(PassArguments& arguments) {
   const int64_t base = std::max<int64_t>(
       2, arguments.Int("base-length", 16, "scans of more elements are made in blocks"));
   if (arguments.Flag("rounded", "only scans whose steps round, in blocks of their own length"))
-    return MakeExpander("reduce-window-rewriter", RewriteRounded);
+    return MakeExpander("reduce-window-rewriter", RewriteRoundedWindow);
   return MakeExpander("reduce-window-rewriter",
-                      [base](Instruction* i, Rewriter& r) { return Rewrite(i, r, base); });
+                      [base](Instruction* i, Rewriter& r) { return RewriteWindow(i, r, base); });
 }
 
 }  // namespace hlokit

@@ -59,7 +59,7 @@ Instruction* Copy(Instruction* of, const Shape& shape, Rewriter& r) {
   return of->shape() == shape ? of : r.Add(Opcode::kCopy, shape, {of});
 }
 
-absl::StatusOr<Instruction*> Decompose(Instruction* i, Rewriter& r) {
+absl::StatusOr<Instruction*> DecomposeReshape(Instruction* i, Rewriter& r) {
   if (i->opcode() != Opcode::kReshape) return nullptr;
   const Shape &from = i->operand(0)->shape(), &to = i->shape();
   if (from.HasDynamicDims() || to.HasDynamicDims()) return nullptr;
@@ -72,7 +72,7 @@ absl::StatusOr<Instruction*> Decompose(Instruction* i, Rewriter& r) {
 }  // namespace
 
 std::unique_ptr<Pass> CreateReshapeDecomposer() {
-  return MakeExpander("reshape-decomposer", Decompose);
+  return MakeExpander("reshape-decomposer", DecomposeReshape);
 }
 
 }  // namespace hlokit

@@ -11,18 +11,16 @@
 namespace hlokit {
 namespace {
 
-constexpr ElementType kU64 = ElementType::kU64;
-
 // A state of u32 pairs as one of u64, and back.
 Instruction* Words64(HloWriter& w, Instruction* state) {
   const Shape& shape = state->shape();
-  if (shape.type == kU64) return state;
+  if (shape.type == ElementType::kU64) return state;
   const int64_t words = shape.ElementCount() / 2;
-  return w.rewriter().Add(Opcode::kBitcastConvert, RowMajor(kU64, {words}),
+  return w.rewriter().Add(Opcode::kBitcastConvert, RowMajor(ElementType::kU64, {words}),
                           {w.Reshape(state, {words, 2})});
 }
 Instruction* WordsAs(HloWriter& w, Instruction* state, const Shape& shape) {
-  if (shape.type == kU64) return state;
+  if (shape.type == ElementType::kU64) return state;
   Instruction* pairs = w.rewriter().Add(Opcode::kBitcastConvert,
                                         RowMajor(shape.type, {state->shape().dims[0], 2}), {state});
   return w.Reshape(pairs, shape.dims);
@@ -32,7 +30,8 @@ absl::StatusOr<Instruction*> ExpandBits(Instruction* i, Rewriter& r) {
   if (i->opcode() != Opcode::kRngBitGenerator || i->shape().HasDynamicDims()) return nullptr;
   const Shape& state = i->operand(0)->shape();
   const Shape& values = i->shape().elements[1];
-  const bool known = (state.type == kU64 || state.type == ElementType::kU32) && state.rank() == 1;
+  const bool known =
+      (state.type == ElementType::kU64 || state.type == ElementType::kU32) && state.rank() == 1;
   if (!known || values.ElementCount() == 0 || BitWidth(values.type) < 8) return nullptr;
   Computation* body = i->module()->AddComputation("rng");
   Rewriter inside(*body);
@@ -57,7 +56,7 @@ struct Key {
 };
 
 Instruction* FreshBits(HloWriter& w, Key& key, const Shape& shape) {
-  return PhiloxBits(w, w.List(kU64, {key.next++, 0}), shape).values;
+  return PhiloxBits(w, w.List(ElementType::kU64, {key.next++, 0}), shape).values;
 }
 
 // Box and Muller's: radius from one uniform number, angle from another.

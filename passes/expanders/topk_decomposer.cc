@@ -57,7 +57,7 @@ Instruction* DecomposeCall(Instruction* i, Rewriter& r) {
                   w.SliceOf(w.Part(sort, 1), last, 0, values.dims[last])});
 }
 
-absl::StatusOr<Instruction*> Decompose(Instruction* i, Rewriter& r) {
+absl::StatusOr<Instruction*> DecomposeTopK(Instruction* i, Rewriter& r) {
   if (i->opcode() == Opcode::kCustomCall && i->attr<CustomCallAttrs>().target == "TopK")
     return DecomposeCall(i, r);
   if (i->opcode() != Opcode::kTopK || i->shape().HasDynamicDims()) return nullptr;
@@ -170,7 +170,7 @@ std::unique_ptr<Pass> CreateTopKDecomposer() {
       "topk-decomposer", [of_values](Instruction* i, Rewriter& r) -> absl::StatusOr<Instruction*> {
         if (i->opcode() == Opcode::kGetTupleElement && of_values->contains(i->operand(0)))
           return i->operand(0)->operand(i->tuple_index());
-        ASSIGN_OR_RETURN(Instruction* const made, Decompose(i, r));
+        ASSIGN_OR_RETURN(Instruction* const made, DecomposeTopK(i, r));
         if (made != nullptr && !ReadsPositions(*i)) of_values->insert(made);
         return made;
       });

@@ -17,7 +17,7 @@
 namespace hlokit {
 namespace {
 
-absl::StatusOr<Instruction*> Rewrite(Instruction* i, Rewriter& r, int64_t window_size) {
+absl::StatusOr<Instruction*> RewriteTree(Instruction* i, Rewriter& r, int64_t window_size) {
   if (i->opcode() != Opcode::kReduce || i->operand_count() != 2) return nullptr;
   Instruction* x = i->operand(0);
   if (x->shape().HasDynamicDims()) return nullptr;
@@ -57,7 +57,7 @@ Instruction* ReduceBlocks(const Instruction* reduce, Instruction* x, Window wind
 }
 
 // Where each step rounds: the blocks that the interpreter sums, as reduce-windows.
-absl::StatusOr<Instruction*> RewriteRounded(Instruction* i, Rewriter& r) {
+absl::StatusOr<Instruction*> RewriteRoundedTree(Instruction* i, Rewriter& r) {
   if (i->opcode() != Opcode::kReduce) return nullptr;
   Instruction* x = i->operand(0);
   while (std::optional<Window> window = RoundedBlocks(*i, x->shape()))
@@ -71,9 +71,9 @@ std::unique_ptr<Pass> CreateTreeReductionRewriter(PassArguments& arguments) {
   const int64_t window =
       std::max<int64_t>(2, arguments.Int("window", 32, "elements that the first step joins"));
   if (arguments.Flag("rounded", "only reductions whose steps round, in blocks of 32"))
-    return MakeExpander("tree_reduction_rewriter", RewriteRounded);
+    return MakeExpander("tree_reduction_rewriter", RewriteRoundedTree);
   return MakeExpander("tree_reduction_rewriter",
-                      [window](Instruction* i, Rewriter& r) { return Rewrite(i, r, window); });
+                      [window](Instruction* i, Rewriter& r) { return RewriteTree(i, r, window); });
 }
 
 }  // namespace hlokit

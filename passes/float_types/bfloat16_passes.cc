@@ -4,6 +4,7 @@
 //   bfloat16-propagation          convert(transpose(f32 x)) to bf16 -> transpose(convert(x))
 #include <cmath>
 
+#include "passes/float_types/mixed_types.h"
 #include "passes/framework/pass.h"
 #include "passes/rewrite/expander.h"
 #include "passes/rewrite/hlo_writer.h"
@@ -14,11 +15,6 @@ namespace {
 
 using Made = absl::StatusOr<Instruction*>;
 constexpr ElementType kNarrow = ElementType::kBF16, kWide = ElementType::kF32;
-
-bool IsProduct(const Instruction* i) {
-  return (i->opcode() == Opcode::kDot && i->operand_count() == 2) ||
-         i->opcode() == Opcode::kConvolution;
-}
 
 bool HasType(const Instruction* i, ElementType type) { return i->shape().type == type; }
 

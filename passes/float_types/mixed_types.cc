@@ -9,12 +9,17 @@
 #include "support/status.h"
 
 namespace hlokit {
-namespace {
 
 bool IsProduct(const Instruction* i) {
   return (i->opcode() == Opcode::kDot && i->operand_count() == 2) ||
          i->opcode() == Opcode::kConvolution;
 }
+
+bool WidensToF32(const Instruction* i) {
+  return i->opcode() == Opcode::kConvert && i->shape().type == ElementType::kF32;
+}
+
+namespace {
 
 // `i` with every operand converted to one type, and a result of that type.
 Instruction* Computed(Instruction* i, Rewriter& r, ElementType operands, ElementType result) {

@@ -7,6 +7,11 @@
 
 namespace hlokit {
 
+// A dot of two operands, or a convolution.
+bool IsProduct(const Instruction* i);
+// A conversion to f32.
+bool WidensToF32(const Instruction* i);
+
 // operand_upcaster: a dot or convolution whose result is wider than its operands (s4 x s4 -> s32)
 // takes operands converted to the result's type. Exact.
 std::unique_ptr<Pass> CreateOperandUpcaster();

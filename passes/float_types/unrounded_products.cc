@@ -5,6 +5,7 @@
 //   convert(dot(bf16 a, b)) to f32  ->  dot(a, b) with an f32 result
 #include <vector>
 
+#include "passes/float_types/mixed_types.h"
 #include "passes/framework/pass.h"
 #include "passes/rewrite/control_edges.h"
 #include "passes/rewrite/hlo_writer.h"
@@ -13,16 +14,10 @@ namespace hlokit {
 namespace {
 
 bool IsProductOfBF16(const Instruction* i) {
-  const bool product = (i->opcode() == Opcode::kDot && i->operand_count() == 2) ||
-                       i->opcode() == Opcode::kConvolution;
-  return product && i->shape().type == ElementType::kBF16;
+  return IsProduct(i) && i->shape().type == ElementType::kBF16;
 }
 
-bool Widens(const Instruction* i) {
-  return i->opcode() == Opcode::kConvert && i->shape().type == ElementType::kF32;
-}
-
-absl::StatusOr<bool> Run(Computation& computation, RewriteControl& control) {
+absl::StatusOr<bool> WidenProducts(Computation& computation, RewriteControl& control) {
   bool changed = false;
   Rewriter r(computation);
   std::vector<Instruction*> products;
@@ -31,7 +26,7 @@ absl::StatusOr<bool> Run(Computation& computation, RewriteControl& control) {
   for (Instruction* i : products) {
     std::vector<Instruction*> converts;
     for (Instruction* user : i->users())
-      if (Widens(user)) converts.push_back(user);
+      if (WidensToF32(user)) converts.push_back(user);
     if (converts.empty()) continue;
     r.set_subject(i);
     Instruction* wide = r.Clone(i, RetypedLike(i->shape(), ElementType::kF32), i->operands());
@@ -58,7 +53,7 @@ absl::StatusOr<bool> Run(Computation& computation, RewriteControl& control) {
 }  // namespace
 
 std::unique_ptr<Pass> CreateUnroundedProducts() {
-  return MakeComputationPass("unrounded-products", Run);
+  return MakeComputationPass("unrounded-products", WidenProducts);
 }
 
 }  // namespace hlokit

@@ -6,6 +6,7 @@
 //   s = add(bf16 a, b), read by convert and negate  ->  convert reads a copy of s of its own
 #include <vector>
 
+#include "passes/float_types/mixed_types.h"
 #include "passes/framework/pass.h"
 #include "passes/rewrite/hlo_writer.h"
 
@@ -17,18 +18,14 @@ bool IsArithmetic(const Instruction* i) {
          HasTrait(i->opcode(), kElementwise) && !HasTrait(i->opcode(), kExact);
 }
 
-bool Widens(const Instruction* i) {
-  return i->opcode() == Opcode::kConvert && i->shape().type == ElementType::kF32;
-}
-
-absl::StatusOr<bool> Run(Computation& computation, RewriteControl& control) {
+absl::StatusOr<bool> WidenResults(Computation& computation, RewriteControl& control) {
   bool changed = false;
   Rewriter r(computation);
   for (Instruction* i : computation.PostOrder()) {
     if (!IsArithmetic(i)) continue;
     std::vector<Instruction*> converts;
     for (Instruction* user : i->users())
-      if (Widens(user)) converts.push_back(user);
+      if (WidensToF32(user)) converts.push_back(user);
     const bool others = converts.size() < i->users().size() || computation.root() == i;
     if (converts.empty() || !others) continue;
     r.set_subject(i);
@@ -46,7 +43,7 @@ absl::StatusOr<bool> Run(Computation& computation, RewriteControl& control) {
 }  // namespace
 
 std::unique_ptr<Pass> CreateUnroundedResults() {
-  return MakeComputationPass("unrounded-results", Run);
+  return MakeComputationPass("unrounded-results", WidenResults);
 }
 
 }  // namespace hlokit

@@ -117,7 +117,7 @@ class Fuser {
   absl::flat_hash_set<const Instruction*> loops_;
 };
 
-absl::StatusOr<bool> Run(Computation& computation) { return Fuser(computation).Run(); }
+absl::StatusOr<bool> FuseSiblings(Computation& computation) { return Fuser(computation).Run(); }
 
 }  // namespace
 
@@ -127,7 +127,7 @@ absl::StatusOr<bool> Run(Computation& computation) { return Fuser(computation).R
 // something updates in place, stay. Cost: linear but for the search of ways between siblings, which
 // is bounded.
 std::unique_ptr<Pass> CreateCpuMultiOutputFusion() {
-  return MakeComputationPass("cpu_multi_output_fusion", Run);
+  return MakeComputationPass("cpu_multi_output_fusion", FuseSiblings);
 }
 
 }  // namespace hlokit

@@ -18,7 +18,7 @@ namespace {
 // alone, and what makes it worth to wake others.
 constexpr double kMaxWork = 400000, kLeastWork = 3000, kLeastTogether = 600000;
 constexpr size_t kMaxMembers = 16;
-constexpr int64_t kMaxOperands = 12, kMaxBytes = int64_t{8} << 20;
+constexpr int64_t kMaxRead = 12, kMaxBytes = int64_t{8} << 20;
 constexpr int64_t kMaxSteps = 200;
 constexpr int kAtTheEnd = -1;
 
@@ -40,7 +40,7 @@ bool HasReduce(const Instruction& i) {
 // The roots of what `i` computes; nothing where it is not of the kind.
 std::vector<const Instruction*> RootsOf(const Instruction& i, Kind kind) {
   if (!i.control_predecessors().empty() || !i.control_successors().empty()) return {};
-  if (i.IsParameter() || i.IsConstant() || i.operand_count() > kMaxOperands) return {};
+  if (i.IsParameter() || i.IsConstant() || i.operand_count() > kMaxRead) return {};
   if (HasReduce(i) != (kind == Kind::kInput)) return {};
   if (i.opcode() != Opcode::kFusion)
     return CanFuse(i) && IsRootOf(i, kind) ? std::vector<const Instruction*>{&i}

@@ -249,7 +249,7 @@ class KernelMerger {
   absl::flat_hash_set<const Instruction*> gone_;
 };
 
-absl::StatusOr<bool> Run(Module& module, RewriteControl& control) {
+absl::StatusOr<bool> MergeKernels(Module& module, RewriteControl& control) {
   const std::vector<bool> runs = RunningComputations(module);
   bool changed = false;
   for (Computation* c : module.ComputationsPostOrder())
@@ -261,7 +261,7 @@ absl::StatusOr<bool> Run(Module& module, RewriteControl& control) {
 }  // namespace
 
 std::unique_ptr<Pass> CreateMultiOutputFusion() {
-  return MakeModulePass("multi_output_fusion", Run);
+  return MakeModulePass("multi_output_fusion", MergeKernels);
 }
 
 }  // namespace hlokit

@@ -7,6 +7,9 @@
 
 namespace hlokit {
 
+// The frontend attribute that joins instructions into one asynchronous group.
+inline constexpr absl::string_view kSchedulingGroup = "_scheduling_group_id";
+
 // What becomes of an instruction that runs asynchronously.
 struct AsyncPairOptions {
   absl::Span<const Shape> contexts;  // parts of the start's shape after operands and result

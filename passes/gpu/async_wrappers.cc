@@ -12,7 +12,6 @@ namespace hlokit {
 namespace {
 
 constexpr absl::string_view kStream = "_xla_stream_annotation";
-constexpr absl::string_view kSchedulingGroup = "_scheduling_group_id";
 constexpr absl::string_view kParallelThread = "parallel";
 
 bool IsPlainCopy(const Instruction& i, int64_t bytes) {

@@ -297,7 +297,7 @@ class Annotator {
   int depth_ = 0;
 };
 
-absl::StatusOr<bool> Run(Module& module) {
+absl::StatusOr<bool> AnnotateSlices(Module& module) {
   Annotator annotator(module);
   bool changed = false;
   for (Computation* c : module.ComputationsPostOrder())
@@ -315,7 +315,7 @@ absl::StatusOr<bool> Run(Module& module) {
 // known_trip_count of its backend_config) its start is computed from. Values stay as they were.
 // Cost: the rounds of the loop.
 std::unique_ptr<Pass> CreateDynamicSliceAnnotator() {
-  return MakeModulePass("dynamic-slice-annotator", Run);
+  return MakeModulePass("dynamic-slice-annotator", AnnotateSlices);
 }
 
 }  // namespace hlokit

@@ -6,6 +6,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "passes/framework/pass.h"
+#include "passes/host_memory/host_paths.h"
 #include "passes/rewrite/async_body.h"
 #include "passes/rewrite/expander.h"
 #include "passes/rewrite/hlo_writer.h"
@@ -15,8 +16,6 @@ namespace hlokit {
 namespace {
 
 using Made = absl::StatusOr<Instruction*>;
-
-constexpr absl::string_view kComputeType = "_xla_compute_type";
 
 bool IsHostCompute(const Instruction& i) {
   return FrontendAttribute(i, kComputeType) == kHostThread;

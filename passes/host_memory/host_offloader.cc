@@ -26,7 +26,6 @@
 namespace hlokit {
 namespace {
 
-constexpr char kComputeType[] = "_xla_compute_type";
 constexpr char kAllocateBuffer[] = "AllocateBuffer";
 
 Instruction* CopyInto(Instruction* x, int64_t space) {

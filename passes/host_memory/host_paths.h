@@ -4,9 +4,13 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "ir/module.h"
 
 namespace hlokit {
+
+// The frontend attribute that says where an instruction runs: "host", ...
+inline constexpr absl::string_view kComputeType = "_xla_compute_type";
 
 // An array within what an instruction gives.
 struct ValuePlace {

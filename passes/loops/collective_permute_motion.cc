@@ -76,7 +76,7 @@ bool Move(const WhileState& state, int64_t k, const LoopCount& count, RewriteCon
   return true;
 }
 
-absl::StatusOr<bool> Run(Computation& computation, RewriteControl& control) {
+absl::StatusOr<bool> MovePermutes(Computation& computation, RewriteControl& control) {
   bool changed = false;
   const std::vector<int> callers = CountCallers(*computation.module());
   for (Instruction* i : computation.PostOrder()) {
@@ -94,7 +94,7 @@ absl::StatusOr<bool> Run(Computation& computation, RewriteControl& control) {
 }  // namespace
 
 std::unique_ptr<Pass> CreateCollectivePermuteMotion() {
-  return MakeComputationPass("collective-permute-motion", Run);
+  return MakeComputationPass("collective-permute-motion", MovePermutes);
 }
 
 }  // namespace hlokit

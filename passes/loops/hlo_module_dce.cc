@@ -10,7 +10,7 @@
 namespace hlokit {
 namespace {
 
-absl::StatusOr<bool> Run(Module& module) {
+absl::StatusOr<bool> RemoveDeadModuleCode(Module& module) {
   bool changed = false;
   const std::vector<int> callers = CountCallers(module);
   const std::vector<Computation*> order = module.ComputationsPostOrder();
@@ -26,7 +26,9 @@ absl::StatusOr<bool> Run(Module& module) {
 
 }  // namespace
 
-std::unique_ptr<Pass> CreateHloModuleDce() { return MakeModulePass("hlo-module-dce", Run); }
+std::unique_ptr<Pass> CreateHloModuleDce() {
+  return MakeModulePass("hlo-module-dce", RemoveDeadModuleCode);
+}
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

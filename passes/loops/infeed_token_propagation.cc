@@ -229,13 +229,15 @@ class Propagation {
   std::map<const Instruction*, std::vector<int64_t>> extended_;  // operands that hold tokens
 };
 
-absl::StatusOr<bool> Run(Module& module, RewriteControl& control) {
+absl::StatusOr<bool> PropagateTokens(Module& module, RewriteControl& control) {
   return Propagation(module, control).Run();
 }
 
 }  // namespace
 
-std::unique_ptr<Pass> CreateInfeedTokenPropagation() { return MakeModulePass(kName, Run); }
+std::unique_ptr<Pass> CreateInfeedTokenPropagation() {
+  return MakeModulePass(kName, PropagateTokens);
+}
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -108,7 +108,7 @@ bool Unify(const State& loop, const LoopCount& count, RewriteControl& control) {
   return changed;
 }
 
-absl::StatusOr<bool> Run(Module& module, RewriteControl& control) {
+absl::StatusOr<bool> UnifyAccumulators(Module& module, RewriteControl& control) {
   bool changed = false;
   const std::vector<int> callers = CountCallers(module);
   for (Computation* c : module.ComputationsPostOrder()) {
@@ -130,7 +130,7 @@ absl::StatusOr<bool> Run(Module& module, RewriteControl& control) {
 }  // namespace
 
 std::unique_ptr<Pass> CreateScanLoopAccumulatorInputUnification() {
-  return MakeModulePass("scan_loop_accumulator_input_unification", Run);
+  return MakeModulePass("scan_loop_accumulator_input_unification", UnifyAccumulators);
 }
 
 }  // namespace hlokit

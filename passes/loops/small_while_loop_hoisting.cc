@@ -63,7 +63,7 @@ void Hoist(Instruction* loop) {
   loop->parent()->Remove(loop);
 }
 
-absl::StatusOr<bool> Run(Computation& computation, RewriteControl& control) {
+absl::StatusOr<bool> HoistSmallLoops(Computation& computation, RewriteControl& control) {
   if (computation.instruction_count() == 2 && computation.root()->opcode() == Opcode::kWhile)
     for (const Instruction* caller : computation.Callers())
       if (IsMarked(caller)) return false;
@@ -82,7 +82,7 @@ absl::StatusOr<bool> Run(Computation& computation, RewriteControl& control) {
 }  // namespace
 
 std::unique_ptr<Pass> CreateSmallWhileLoopHoisting() {
-  return MakeComputationPass("small-while-loop-hoisting", Run);
+  return MakeComputationPass("small-while-loop-hoisting", HoistSmallLoops);
 }
 
 }  // namespace hlokit

@@ -56,7 +56,7 @@ absl::StatusOr<bool> Sink(Module& module, bool (*may_sink)(const Instruction*)) 
   return changed;
 }
 
-absl::StatusOr<bool> Run(Module& module) { return Sink(module, IsKnownConstant); }
+absl::StatusOr<bool> SinkConstants(Module& module) { return Sink(module, IsKnownConstant); }
 absl::StatusOr<bool> RunFusible(Module& module) { return Sink(module, IsFusible); }
 
 }  // namespace
@@ -70,7 +70,7 @@ std::unique_ptr<Pass> CreateWhileLoopFusibleSinking() {
 // their readers in the body and the condition read a copy of the constant instead. Bodies and
 // conditions with other callers are copied first. The parts stay in the tuple. Cost: linear.
 std::unique_ptr<Pass> CreateWhileLoopConstantSinking() {
-  return MakeModulePass("while-loop-constant-sinking", Run);
+  return MakeModulePass("while-loop-constant-sinking", SinkConstants);
 }
 
 }  // namespace hlokit

@@ -172,7 +172,7 @@ absl::StatusOr<bool> HoistAll(Module& module, bool (*is_worth_keeping)(const Ins
   return CleanUp(module) || changed;
 }
 
-absl::StatusOr<bool> Run(Module& module) { return HoistAll(module, IsDearToMake); }
+absl::StatusOr<bool> HoistInvariants(Module& module) { return HoistAll(module, IsDearToMake); }
 absl::StatusOr<bool> RunExpensive(Module& module) { return HoistAll(module, IsExpensive); }
 
 }  // namespace
@@ -188,7 +188,7 @@ std::unique_ptr<Pass> CreateWhileLoopExpensiveInvariantCodeMotion() {
 // one caller (flatten-call-graph). Tuples that are only decomposed go, and of several reads of one
 // part one stays. Cost: linear.
 std::unique_ptr<Pass> CreateWhileLoopInvariantCodeMotion() {
-  return MakeModulePass("while-loop-invariant-code-motion", Run);
+  return MakeModulePass("while-loop-invariant-code-motion", HoistInvariants);
 }
 
 }  // namespace hlokit

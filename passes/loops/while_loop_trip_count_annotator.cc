@@ -8,7 +8,7 @@
 namespace hlokit {
 namespace {
 
-absl::StatusOr<bool> Run(Computation& computation) {
+absl::StatusOr<bool> AnnotateTripCounts(Computation& computation) {
   bool changed = false;
   for (Instruction* i : computation.Instructions()) {
     const std::optional<WhileState> loop = WhileState::Of(i);
@@ -31,7 +31,7 @@ absl::StatusOr<bool> Run(Computation& computation) {
 }  // namespace
 
 std::unique_ptr<Pass> CreateWhileLoopTripCountAnnotator() {
-  return MakeComputationPass("while-loop-trip-count-annotator", Run);
+  return MakeComputationPass("while-loop-trip-count-annotator", AnnotateTripCounts);
 }
 
 }  // namespace hlokit

@@ -15,7 +15,7 @@ namespace {
 constexpr int64_t kMaxUnrolledTrips = 64;
 constexpr int64_t kMaxUnrolledInstructions = 10'000;
 
-absl::StatusOr<bool> Run(Module& module, RewriteControl& control) {
+absl::StatusOr<bool> UnrollLoops(Module& module, RewriteControl& control) {
   bool changed = false;
   int64_t made = 0;
   const std::vector<int> callers = CountCallers(module);
@@ -47,7 +47,7 @@ absl::StatusOr<bool> Run(Module& module, RewriteControl& control) {
 }  // namespace
 
 std::unique_ptr<Pass> CreateWhileLoopUnroller() {
-  return MakeModulePass("while_loop_unroller", Run);
+  return MakeModulePass("while_loop_unroller", UnrollLoops);
 }
 
 }  // namespace hlokit

@@ -14,7 +14,7 @@
 namespace hlokit {
 namespace {
 
-bool IsSimple(const GatherAttrs& attrs, const Shape& operand, const Shape& indices) {
+bool IsSimpleGather(const GatherAttrs& attrs, const Shape& operand, const Shape& indices) {
   if (indices.rank() != 2 || attrs.index_vector_dim != 1 || !attrs.collapsed_slice_dims.empty())
     return false;
   for (int64_t d = 0; d < operand.rank(); ++d)
@@ -39,7 +39,7 @@ Instruction* PlaceOffsets(Instruction* rows, const DimVector& batch, const Instr
   return r.Add(Opcode::kTranspose, gather->shape(), {rows}, DimensionsAttrs{std::move(order)});
 }
 
-absl::StatusOr<Instruction*> Simplify(Instruction* i, Rewriter& r) {
+absl::StatusOr<Instruction*> SimplifyGather(Instruction* i, Rewriter& r) {
   if (i->opcode() != Opcode::kGather) return nullptr;
   const GatherAttrs& attrs = i->attr<GatherAttrs>();
   const Shape &operand = i->operand(0)->shape(), &indices = i->operand(1)->shape();
@@ -47,7 +47,7 @@ absl::StatusOr<Instruction*> Simplify(Instruction* i, Rewriter& r) {
       operand.HasDynamicDims() || indices.HasDynamicDims() || i->shape().ElementCount() == 0)
     return nullptr;
   if (operand.IsScalar()) return r.Broadcast(i->operand(0), i->shape(), {});
-  if (IsSimple(attrs, operand, indices)) return nullptr;
+  if (IsSimpleGather(attrs, operand, indices)) return nullptr;
   // Of slices without elements whose empty dimensions are dropped nothing is read.
   if (Contains(attrs.slice_sizes, 0)) return r.Splat(i->shape(), 0);
   const IndexRows rows = MakeIndexRows(i->operand(1), attrs.index_vector_dim, r);
@@ -72,7 +72,7 @@ absl::StatusOr<Instruction*> Simplify(Instruction* i, Rewriter& r) {
 }  // namespace
 
 std::unique_ptr<Pass> CreateGatherSimplifier() {
-  return MakeExpander("gather_simplifier", Simplify);
+  return MakeExpander("gather_simplifier", SimplifyGather);
 }
 
 }  // namespace hlokit

@@ -20,7 +20,7 @@
 namespace hlokit {
 namespace {
 
-constexpr absl::string_view kName = "recognize-reduce-window";
+constexpr absl::string_view kRecognizeReduceWindow = "recognize-reduce-window";
 
 // Where a slice at a constant place begins and ends; nothing for any other instruction.
 std::optional<SliceSpec> PlaceOf(const Instruction* i) {
@@ -216,7 +216,7 @@ Instruction* Rewritten(Instruction* i, HloWriter& w) {
   return SumAsDot(i, w);
 }
 
-absl::StatusOr<bool> Run(Computation& computation, RewriteControl& control) {
+absl::StatusOr<bool> RecognizeReduceWindows(Computation& computation, RewriteControl& control) {
   bool changed = false;
   std::vector<Instruction*> order = computation.PostOrder();
   std::reverse(order.begin(), order.end());  // the longest chains first
@@ -224,7 +224,7 @@ absl::StatusOr<bool> Run(Computation& computation, RewriteControl& control) {
     if ((i->opcode() != Opcode::kAdd && i->opcode() != Opcode::kSubtract) ||
         i->shape().HasDynamicDims() || (i->users().empty() && !i->IsRoot()))
       continue;
-    if (!i->shape().IsRowMajor() || !control.Permit(kName, *i, *i)) continue;
+    if (!i->shape().IsRowMajor() || !control.Permit(kRecognizeReduceWindow, *i, *i)) continue;
     Rewriter r(computation);
     r.set_subject(i);
     HloWriter w(r);
@@ -239,7 +239,9 @@ absl::StatusOr<bool> Run(Computation& computation, RewriteControl& control) {
 
 }  // namespace
 
-std::unique_ptr<Pass> CreateRecognizeReduceWindow() { return MakeComputationPass(kName, Run); }
+std::unique_ptr<Pass> CreateRecognizeReduceWindow() {
+  return MakeComputationPass(kRecognizeReduceWindow, RecognizeReduceWindows);
+}
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

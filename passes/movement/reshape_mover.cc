@@ -14,7 +14,7 @@
 namespace hlokit {
 namespace {
 
-constexpr absl::string_view kName = "reshape-mover";
+constexpr absl::string_view kReshapeMover = "reshape-mover";
 
 const DimVector& Permutation(const Instruction* i) { return i->attr<DimensionsAttrs>().dimensions; }
 
@@ -121,14 +121,14 @@ std::vector<std::pair<Instruction*, Instruction*>> Movable(const Computation& co
   return candidates;
 }
 
-absl::StatusOr<bool> Run(Computation& computation, RewriteControl& control) {
+absl::StatusOr<bool> MoveReshapes(Computation& computation, RewriteControl& control) {
   bool changed = false;
   Rewriter rewriter(computation);
   for (const auto& [i, by] : Movable(computation)) {
     rewriter.set_subject(i);
     Instruction* made = Moved(i, by, rewriter);
     const std::vector<Instruction*> all = rewriter.TakeMade();
-    if (!control.Permit(kName, *i, *made)) {
+    if (!control.Permit(kReshapeMover, *i, *made)) {
       for (size_t k = all.size(); k-- > 0;) computation.Remove(all[k]);
       continue;
     }
@@ -141,7 +141,9 @@ absl::StatusOr<bool> Run(Computation& computation, RewriteControl& control) {
 
 }  // namespace
 
-std::unique_ptr<Pass> CreateReshapeMover() { return MakeComputationPass(kName, Run); }
+std::unique_ptr<Pass> CreateReshapeMover() {
+  return MakeComputationPass(kReshapeMover, MoveReshapes);
+}
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -13,7 +13,7 @@
 namespace hlokit {
 namespace {
 
-bool IsSimple(const ScatterAttrs& attrs, const Shape& operand, const Shape& indices) {
+bool IsSimpleScatter(const ScatterAttrs& attrs, const Shape& operand, const Shape& indices) {
   if (indices.rank() != 2 || attrs.index_vector_dim != 1 || !attrs.inserted_window_dims.empty())
     return false;
   for (int64_t d = 0; d < operand.rank(); ++d)
@@ -44,13 +44,14 @@ Instruction* RowUpdates(Instruction* updates, const ScatterAttrs& attrs, int64_t
   return updates->shape().dims == whole.dims ? updates : r.Reshape(updates, whole);
 }
 
-absl::StatusOr<Instruction*> Simplify(Instruction* i, Rewriter& r) {
+absl::StatusOr<Instruction*> SimplifyScatter(Instruction* i, Rewriter& r) {
   if (i->opcode() != Opcode::kScatter) return nullptr;
   const ScatterAttrs attrs = i->attr<ScatterAttrs>();
   const int64_t count = i->operand_count() / 2;
   const Shape& operand = i->operand(0)->shape();
   const Shape& indices = i->operand(count)->shape();
-  if (!attrs.input_batching_dims.empty() || IsSimple(attrs, operand, indices)) return nullptr;
+  if (!attrs.input_batching_dims.empty() || IsSimpleScatter(attrs, operand, indices))
+    return nullptr;
   for (const Instruction* x : i->operands())
     if (x->shape().HasDynamicDims() || x->shape().ElementCount() == 0) return nullptr;
   const IndexRows rows = MakeIndexRows(i->operand(count), attrs.index_vector_dim, r);
@@ -70,7 +71,7 @@ absl::StatusOr<Instruction*> Simplify(Instruction* i, Rewriter& r) {
 }  // namespace
 
 std::unique_ptr<Pass> CreateScatterSimplifier() {
-  return MakeExpander("scatter_simplifier", Simplify);
+  return MakeExpander("scatter_simplifier", SimplifyScatter);
 }
 
 }  // namespace hlokit

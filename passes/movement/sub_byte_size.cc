@@ -30,7 +30,7 @@ bool SetSizes(Shape& shape, bool packed) {
 }
 
 template <bool kPacked>
-absl::StatusOr<bool> Run(Module& module) {
+absl::StatusOr<bool> SetSubByteSizes(Module& module) {
   bool changed = false;
   for (Computation* c : module.Computations())
     for (Instruction* i : c->Instructions())
@@ -47,11 +47,11 @@ absl::StatusOr<bool> Run(Module& module) {
 }  // namespace
 
 std::unique_ptr<Pass> CreateSubByteSizeSetter() {
-  return MakeModulePass("sub-byte-size-setter", Run<true>);
+  return MakeModulePass("sub-byte-size-setter", SetSubByteSizes<true>);
 }
 
 std::unique_ptr<Pass> CreateSubByteSizeRemoval() {
-  return MakeModulePass("sub-byte-size-removal", Run<false>);
+  return MakeModulePass("sub-byte-size-removal", SetSubByteSizes<false>);
 }
 
 }  // namespace hlokit

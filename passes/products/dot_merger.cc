@@ -11,6 +11,7 @@
 #include <map>
 
 #include "absl/container/flat_hash_set.h"
+#include "ops/dim_lists.h"
 #include "passes/framework/pass.h"
 #include "passes/framework/pass_arguments.h"
 #include "passes/rewrite/dead_code.h"
@@ -45,10 +46,6 @@ Instruction* BehindTransposes(Instruction* operand, DimVector& labels) {
     operand = operand->operand(0);
   }
   return operand;
-}
-
-bool Contains(const DimVector& dims, int64_t d) {
-  return std::find(dims.begin(), dims.end(), d) != dims.end();
 }
 
 SharedDot SeenFrom(Instruction* dot, int64_t side, bool behind_transposes) {

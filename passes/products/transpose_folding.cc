@@ -8,16 +8,13 @@
 //   dot(transpose(a), b), contracting {1} and {0}  ->  dot(a, b), contracting {0} and {0}
 #include <algorithm>
 
+#include "ops/dim_lists.h"
 #include "passes/framework/pass.h"
 #include "passes/framework/pass_arguments.h"
 #include "support/status.h"
 
 namespace hlokit {
 namespace {
-
-bool Contains(const DimVector& list, int64_t d) {
-  return std::find(list.begin(), list.end(), d) != list.end();
-}
 
 const DimVector& Permutation(const Instruction* i) { return i->attr<DimensionsAttrs>().dimensions; }
 

@@ -7,12 +7,12 @@
 #include <cmath>
 #include <limits>
 
+#include "passes/simplify/facts.h"
 #include "passes/simplify/rule.h"
 
 namespace hlokit {
 namespace {
 
-bool Integral(const Instruction* i) { return IsInteger(i->shape().type); }
 bool Bits(const Instruction* i) { return IsInteger(i->shape().type) || IsPred(i->shape().type); }
 
 Instruction* AddZero(Instruction* i, Rewriter&) {
@@ -123,7 +123,7 @@ Instruction* AbsSquare(Instruction* i, Rewriter&) {
              : nullptr;
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kArithmeticRules[] = {
     {"add-zero", Opcode::kAdd, AddZero},
     {"sub-zero", Opcode::kSubtract, SubZero},
     {"sub-self", Opcode::kSubtract, SubSelf},
@@ -153,7 +153,7 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-absl::Span<const Rule> ArithmeticRules() { return kRules; }
+absl::Span<const Rule> ArithmeticRules() { return kArithmeticRules; }
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -8,14 +8,13 @@
 
 #include "ops/evaluate/reducer.h"
 #include "passes/rewrite/hlo_writer.h"
+#include "passes/simplify/facts.h"
 #include "passes/simplify/rule.h"
 
 namespace hlokit {
 namespace {
 
 using enum ComparisonDirection;
-
-bool Is(const Instruction* i, Opcode opcode) { return i->opcode() == opcode; }
 
 // Every element is the least (`low`) or the greatest value of its type, infinities counted.
 bool IsEnd(const Instruction* i, bool low) {
@@ -214,7 +213,7 @@ Instruction* CompareOutOfRange(Instruction* i, Rewriter& r) {
   return nullptr;
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kBoundRules[] = {
     {"max-of-end", Opcode::kMaximum, BoundOfEnd},
     {"max-repeated", Opcode::kMaximum, RepeatedOperand},
     {"max-of-constants", Opcode::kMaximum, BoundOfConstants},
@@ -234,7 +233,7 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-absl::Span<const Rule> BoundRules() { return kRules; }
+absl::Span<const Rule> BoundRules() { return kBoundRules; }
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

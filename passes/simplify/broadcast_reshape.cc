@@ -5,6 +5,7 @@
 //   constant({5, 5, 5, 5}) -> broadcast(constant(5))
 #include <cstring>
 
+#include "passes/simplify/facts.h"
 #include "passes/simplify/rule.h"
 
 namespace hlokit {
@@ -13,7 +14,6 @@ namespace {
 const DimVector& BroadcastDims(const Instruction* i) {
   return i->attr<BroadcastAttrs>().dimensions;
 }
-const DimVector& Dims(const Instruction* i) { return i->attr<DimensionsAttrs>().dimensions; }
 
 bool Increasing(const DimVector& dims) {
   for (size_t k = 1; k < dims.size(); ++k)
@@ -210,7 +210,7 @@ Instruction* ElementwiseOfBroadcasts(Instruction* i, Rewriter& r) {
   return r.Broadcast(r.Clone(i, shape, operands), i->shape(), BroadcastDims(pattern));
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kBroadcastReshapeRules[] = {
     {"broadcast-same", Opcode::kBroadcast, BroadcastSame},
     {"broadcast-of-broadcast", Opcode::kBroadcast, BroadcastOfBroadcast},
     {"broadcast-as-reshape", Opcode::kBroadcast, BroadcastAsReshape},
@@ -228,7 +228,7 @@ constexpr Rule kRules[] = {
 };
 
 std::vector<Rule> MakeRules() {
-  std::vector<Rule> rules(std::begin(kRules), std::end(kRules));
+  std::vector<Rule> rules(std::begin(kBroadcastReshapeRules), std::end(kBroadcastReshapeRules));
   for (int k = 0; k < kOpcodeCount; ++k) {
     const Opcode opcode = static_cast<Opcode>(k);
     if (HasTrait(opcode, kElementwise) && opcode != Opcode::kBitcastConvert)

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "passes/simplify/facts.h"
 #include "passes/simplify/rule.h"
 
 namespace hlokit {
@@ -49,15 +50,9 @@ namespace {
 
 using enum ComparisonDirection;
 
-bool Is(const Instruction* i, Opcode opcode) { return i->opcode() == opcode; }
-bool Float(const Instruction* i) { return IsFloat(i->shape().type); }
-
 // A constant, or one spread over an array.
 bool IsConstantOrSpread(const Instruction* i) {
   return i->IsConstant() || (Is(i, Opcode::kBroadcast) && i->operand(0)->IsConstant());
-}
-bool IsSpreadScalar(const Instruction* i) {
-  return Is(i, Opcode::kBroadcast) && i->operand(0)->shape().IsScalar();
 }
 bool IsNumber(const Instruction* i) {
   return (i->IsConstant() && i->shape().IsScalar()) || SplatValue(i) != nullptr;
@@ -314,7 +309,7 @@ Instruction* BoundRepeated(Instruction* i, Rewriter& r) {
   return r.Add(i->opcode(), i->shape(), {i->operand(0), inner->operand(0)});
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kChainRules[] = {
     {"mul-scaled", Opcode::kMultiply, ProductOfScaled},
     {"mul-spread-factors", Opcode::kMultiply, SpreadFactors},
     {"mul-constants-together", Opcode::kMultiply, ConstantsTogether},
@@ -338,7 +333,7 @@ constexpr Rule kRules[] = {
 };
 
 // x + (y - x) is y and the like, of floats only where rounding is ignored.
-Instruction* AddSubtracted(Instruction* i, Rewriter&) {
+Instruction* FastAddSubtracted(Instruction* i, Rewriter&) {
   for (int k : {0, 1}) {
     const Instruction* difference = i->operand(k);
     if (Float(i) && Is(difference, Opcode::kSubtract) &&
@@ -356,7 +351,7 @@ Instruction* SubDifference(Instruction* i, Rewriter&) {
              : nullptr;
 }
 
-Instruction* SubSelf(Instruction* i, Rewriter& r) {
+Instruction* FastSubSelf(Instruction* i, Rewriter& r) {
   return Float(i) && i->operand(0) == i->operand(1) ? r.Splat(i->shape(), 0) : nullptr;
 }
 
@@ -369,15 +364,15 @@ Instruction* SqrtOfSquare(Instruction* i, Rewriter& r) {
 }
 
 constexpr Rule kFastMathRules[] = {
-    {"fast-add-subtracted", Opcode::kAdd, AddSubtracted},
+    {"fast-add-subtracted", Opcode::kAdd, FastAddSubtracted},
     {"fast-sub-difference", Opcode::kSubtract, SubDifference},
-    {"fast-sub-self", Opcode::kSubtract, SubSelf},
+    {"fast-sub-self", Opcode::kSubtract, FastSubSelf},
     {"fast-sqrt-of-square", Opcode::kSqrt, SqrtOfSquare},
 };
 
 }  // namespace
 
-absl::Span<const Rule> ChainRules() { return kRules; }
+absl::Span<const Rule> ChainRules() { return kChainRules; }
 absl::Span<const Rule> FastMathRules() { return kFastMathRules; }
 
 }  // namespace hlokit

@@ -70,7 +70,7 @@ Instruction* SelectPred(Instruction* i, Rewriter& r) {
   return nullptr;
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kCompareSelectRules[] = {
     {"compare-self", Opcode::kCompare, CompareSelf},
     {"compare-pred", Opcode::kCompare, ComparePred},
     {"compare-unsigned-zero", Opcode::kCompare, CompareUnsignedZero},
@@ -81,7 +81,7 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-absl::Span<const Rule> CompareSelectRules() { return kRules; }
+absl::Span<const Rule> CompareSelectRules() { return kCompareSelectRules; }
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -68,7 +68,7 @@ Instruction* ReducePrecisionNothing(Instruction* i, Rewriter&) {
   return all ? i->operand(0) : nullptr;
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kConvertRules[] = {
     {"convert-same", Opcode::kConvert, ConvertSame},
     {"convert-chain", Opcode::kConvert, ConvertChain},
     {"copy-same", Opcode::kCopy, CopySame},
@@ -78,7 +78,7 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-absl::Span<const Rule> ConvertRules() { return kRules; }
+absl::Span<const Rule> ConvertRules() { return kConvertRules; }
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -5,13 +5,11 @@
 //   (x % n) % n -> x % n      iota[8] % 8 -> iota[8]
 #include <bit>
 
+#include "passes/simplify/facts.h"
 #include "passes/simplify/rule.h"
 
 namespace hlokit {
 namespace {
-
-bool Is(const Instruction* i, Opcode opcode) { return i->opcode() == opcode; }
-bool Integral(const Instruction* i) { return IsInteger(i->shape().type); }
 
 int64_t Combined(Opcode opcode, int64_t a, int64_t b) {
   const auto x = static_cast<uint64_t>(a), y = static_cast<uint64_t>(b);
@@ -137,7 +135,7 @@ Instruction* RemOfRem(Instruction* i, Rewriter&) {
                                                                                      : nullptr;
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kIntegerRules[] = {
     {"add-constants", Opcode::kAdd, MergeConstants},
     {"mul-constants", Opcode::kMultiply, MergeConstants},
     {"and-constants", Opcode::kAnd, MergeConstants},
@@ -161,7 +159,7 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-absl::Span<const Rule> IntegerRules() { return kRules; }
+absl::Span<const Rule> IntegerRules() { return kIntegerRules; }
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -75,7 +75,7 @@ Instruction* TableOfDevices(Instruction* i, Rewriter& r) {
   return r.Reshape(device, i->shape());
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kIotaRules[] = {
     {"iota-of-one", Opcode::kIota, IotaOfOne},
     {"broadcast-of-iota", Opcode::kBroadcast, BroadcastOfIota},
     {"reshape-of-iota", Opcode::kReshape, ReshapeOfIota},
@@ -85,7 +85,7 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-absl::Span<const Rule> IotaRules() { return kRules; }
+absl::Span<const Rule> IotaRules() { return kIotaRules; }
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

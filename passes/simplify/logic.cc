@@ -3,14 +3,13 @@
 //   not (a < b) -> a >= b      (not for floats: NaN)      not (a == b) -> a != b
 //   select(a > b, a, b) -> max(a, b) (integers)
 //   select(p, a, select(p, b, c)) -> select(p, a, c)
+#include "passes/simplify/facts.h"
 #include "passes/simplify/rule.h"
 
 namespace hlokit {
 namespace {
 
 using enum ComparisonDirection;
-
-bool Is(const Instruction* i, Opcode opcode) { return i->opcode() == opcode; }
 
 // True if one is `not` of the other.
 bool AreOpposite(const Instruction* a, const Instruction* b) {
@@ -111,7 +110,7 @@ Instruction* SelectAsBound(Instruction* i, Rewriter& r) {
   return r.Add(greater == same ? Opcode::kMaximum : Opcode::kMinimum, i->shape(), {a, b});
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kLogicRules[] = {
     {"and-opposite", Opcode::kAnd, AndOpposite},
     {"and-absorb", Opcode::kAnd, Absorb},
     {"and-repeated", Opcode::kAnd, RepeatedOperand},
@@ -127,7 +126,7 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-absl::Span<const Rule> LogicRules() { return kRules; }
+absl::Span<const Rule> LogicRules() { return kLogicRules; }
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

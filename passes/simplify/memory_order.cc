@@ -20,7 +20,7 @@ Instruction* LayoutConstraint(Instruction* i, Rewriter& r) {
   return SameShape(x->shape(), i->shape()) ? x : r.Add(Opcode::kCopy, i->shape(), {x});
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kLayoutRules[] = {
     {"reshape-as-bitcast", Opcode::kReshape, AsBitcast},
     {"transpose-as-bitcast", Opcode::kTranspose, AsBitcast},
     {"layout-constraint", Opcode::kCustomCall, LayoutConstraint},
@@ -28,7 +28,7 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-absl::Span<const Rule> LayoutRules() { return kRules; }
+absl::Span<const Rule> LayoutRules() { return kLayoutRules; }
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -162,7 +162,7 @@ Instruction* UpdateWhole(Instruction* i, Rewriter&) {
   return i->operand(1)->shape().dims == i->shape().dims ? i->operand(1) : nullptr;
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kMovementRules[] = {
     {"slice-same", Opcode::kSlice, SliceSame},
     {"slice-of-slice", Opcode::kSlice, SliceOfSlice},
     {"slice-of-broadcast", Opcode::kSlice, SliceOfBroadcast},
@@ -182,7 +182,7 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-absl::Span<const Rule> MovementRules() { return kRules; }
+absl::Span<const Rule> MovementRules() { return kMovementRules; }
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

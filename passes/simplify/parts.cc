@@ -1,10 +1,9 @@
 // Rules of values made of parts: complex numbers, tuples, formats of floats.
+#include "passes/simplify/facts.h"
 #include "passes/simplify/rule.h"
 
 namespace hlokit {
 namespace {
-
-bool Is(const Instruction* i, Opcode opcode) { return i->opcode() == opcode; }
 
 Instruction* RealOfComplex(Instruction* i, Rewriter&) {
   return Is(i->operand(0), Opcode::kComplex) ? i->operand(0)->operand(0) : nullptr;
@@ -68,7 +67,7 @@ Instruction* IsFiniteOfInteger(Instruction* i, Rewriter& r) {
   return finite ? r.Splat(i->shape(), 1) : nullptr;
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kPartRules[] = {
     {"real-of-complex", Opcode::kReal, RealOfComplex},
     {"real-of-real", Opcode::kReal, RealOfReal},
     {"imag-of-complex", Opcode::kImag, ImagOfComplex},
@@ -83,7 +82,7 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-absl::Span<const Rule> PartRules() { return kRules; }
+absl::Span<const Rule> PartRules() { return kPartRules; }
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

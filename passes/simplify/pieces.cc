@@ -2,12 +2,11 @@
 #include <algorithm>
 
 #include "ops/dim_lists.h"
+#include "passes/simplify/facts.h"
 #include "passes/simplify/rule.h"
 
 namespace hlokit {
 namespace {
-
-bool Is(const Instruction* i, Opcode opcode) { return i->opcode() == opcode; }
 
 // x[0:3] and x[3:5] along d -> x[0:5]; nothing if they are of two arrays or do not meet.
 std::optional<SliceSpec> Joined(const Instruction* a, const Instruction* b, int64_t d) {
@@ -165,7 +164,7 @@ Instruction* SliceOfReshape(Instruction* i, Rewriter& r) {
   return r.Reshape(r.Add(Opcode::kSlice, shape, {x}, SliceAttrs{std::move(slice)}), i->shape());
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kPieceRules[] = {
     {"concatenate-slices", Opcode::kConcatenate, ConcatenateSlices},
     {"concatenate-splats", Opcode::kConcatenate, ConcatenateSplats},
     {"concatenate-as-pad", Opcode::kConcatenate, ConcatenateAsPad},
@@ -178,7 +177,7 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-absl::Span<const Rule> PieceRules() { return kRules; }
+absl::Span<const Rule> PieceRules() { return kPieceRules; }
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

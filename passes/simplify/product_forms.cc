@@ -6,12 +6,11 @@
 
 #include "ops/dim_lists.h"
 #include "passes/rewrite/hlo_writer.h"
+#include "passes/simplify/facts.h"
 #include "passes/simplify/rule.h"
 
 namespace hlokit {
 namespace {
-
-bool Is(const Instruction* i, Opcode opcode) { return i->opcode() == opcode; }
 
 const DimVector& Permutation(const Instruction* i) { return i->attr<DimensionsAttrs>().dimensions; }
 
@@ -173,7 +172,7 @@ Instruction* AddReshapedUpdate(Instruction* i, Rewriter& r) {
   return nullptr;
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kProductFormRules[] = {
     {"dot-of-shuffled-terms", Opcode::kDot, DotOfShuffledTerms},
     {"dot-of-vector", Opcode::kDot, DotOfVector},
     {"transpose-moved-back", Opcode::kTranspose, MovedBack},
@@ -183,7 +182,7 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-absl::Span<const Rule> ProductFormRules() { return kRules; }
+absl::Span<const Rule> ProductFormRules() { return kProductFormRules; }
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -139,7 +139,7 @@ Instruction* ConvolutionOfPad(Instruction* i, Rewriter& r) {
   return made;
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kProductRules[] = {
     {"dot-outer-product", Opcode::kDot, OuterProduct},
     {"dot-of-batch-last", Opcode::kDot, DotOfBatchLast},
     {"transpose-of-dot", Opcode::kTranspose, TransposeOfDot},
@@ -148,7 +148,7 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-absl::Span<const Rule> ProductRules() { return kRules; }
+absl::Span<const Rule> ProductRules() { return kProductRules; }
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

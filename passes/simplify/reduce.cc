@@ -2,15 +2,12 @@
 // or and integers may be.
 #include <algorithm>
 
+#include "ops/dim_lists.h"
+#include "passes/simplify/facts.h"
 #include "passes/simplify/rule.h"
 
 namespace hlokit {
 namespace {
-
-const DimVector& Dims(const Instruction* i) { return i->attr<DimensionsAttrs>().dimensions; }
-bool Contains(const DimVector& list, int64_t d) {
-  return std::find(list.begin(), list.end(), d) != list.end();
-}
 
 // The op of a reducer that is one op of its two parameters.
 // add(a, b) or add(b, a) of the two parameters, not max(a, a) or anything larger; null otherwise.
@@ -250,7 +247,7 @@ Instruction* GetStaticSize(Instruction* i, Rewriter& r) {
   return r.Constant(Literal::R0<int32_t>(static_cast<int32_t>(of.dims[d])));
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kReduceRules[] = {
     {"reduce-of-ones", Opcode::kReduce, ReduceOfOnes},
     {"reduce-of-transpose", Opcode::kReduce, ReduceOfTranspose},
     {"reduce-of-reshape", Opcode::kReduce, ReduceOfReshape},
@@ -266,7 +263,7 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-absl::Span<const Rule> ReduceRules() { return kRules; }
+absl::Span<const Rule> ReduceRules() { return kReduceRules; }
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

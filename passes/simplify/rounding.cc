@@ -1,11 +1,9 @@
 // Rules that XLA applies always and that round otherwise than what they replace.
+#include "passes/simplify/facts.h"
 #include "passes/simplify/rule.h"
 
 namespace hlokit {
 namespace {
-
-bool Is(const Instruction* i, Opcode opcode) { return i->opcode() == opcode; }
-bool Float(const Instruction* i) { return IsFloat(i->shape().type); }
 
 // exp(a) * exp(b) is exp(a + b).
 Instruction* ExpProduct(Instruction* i, Rewriter& r) {
@@ -89,7 +87,7 @@ Instruction* PowerOfConstant(Instruction* i, Rewriter& r) {
   return r.Add(Opcode::kMultiply, i->shape(), {r.Add(Opcode::kMultiply, i->shape(), {a, a}), a});
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kRoundingRules[] = {
     {"exp-product", Opcode::kMultiply, ExpProduct},
     {"sqrt-square", Opcode::kMultiply, SqrtSquare},
     {"div-by-broadcast", Opcode::kDivide, DivByBroadcast},
@@ -104,7 +102,7 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-absl::Span<const Rule> RoundingRules() { return kRules; }
+absl::Span<const Rule> RoundingRules() { return kRoundingRules; }
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

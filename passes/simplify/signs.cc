@@ -1,11 +1,9 @@
 // Rules of negation and absolute value, exact in every type.
+#include "passes/simplify/facts.h"
 #include "passes/simplify/rule.h"
 
 namespace hlokit {
 namespace {
-
-bool Is(const Instruction* i, Opcode opcode) { return i->opcode() == opcode; }
-bool Integral(const Instruction* i) { return IsInteger(i->shape().type); }
 
 // a + -b is a - b.
 Instruction* AddNegated(Instruction* i, Rewriter& r) {
@@ -89,7 +87,7 @@ Instruction* RoundOfInteger(Instruction* i, Rewriter&) {
   return whole ? x : nullptr;
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kSignRules[] = {
     {"add-negated", Opcode::kAdd, AddNegated},
     {"sub-negated", Opcode::kSubtract, SubNegated},
     {"sub-from-zero", Opcode::kSubtract, SubFromZero},
@@ -108,7 +106,7 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-absl::Span<const Rule> SignRules() { return kRules; }
+absl::Span<const Rule> SignRules() { return kSignRules; }
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

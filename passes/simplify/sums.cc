@@ -7,14 +7,11 @@
 
 #include "ops/dim_lists.h"
 #include "passes/rewrite/device_groups.h"
+#include "passes/simplify/facts.h"
 #include "passes/simplify/rule.h"
 
 namespace hlokit {
 namespace {
-
-bool Is(const Instruction* i, Opcode opcode) { return i->opcode() == opcode; }
-bool UsedOnce(const Instruction* i) { return i->users().size() == 1 && !i->IsRoot(); }
-const DimVector& Dims(const Instruction* i) { return i->attr<DimensionsAttrs>().dimensions; }
 
 // The one operation of a function of two scalars, null where it is more.
 const Instruction* OneOperation(const Instruction* caller) {
@@ -313,7 +310,7 @@ Instruction* CollectiveOfEquals(Instruction* i, Rewriter& r) {
   return r.Broadcast(c, i->shape(), {});
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kSumRules[] = {
     {"reduce-of-concatenate", Opcode::kReduce, ReduceOfConcatenate},
     {"reduce-before-broadcast", Opcode::kReduce, ReduceBeforeBroadcast},
     {"reduce-of-several", Opcode::kReduce, ReduceOfSeveral},
@@ -329,7 +326,7 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-absl::Span<const Rule> SumRules() { return kRules; }
+absl::Span<const Rule> SumRules() { return kSumRules; }
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

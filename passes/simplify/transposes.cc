@@ -1,6 +1,7 @@
 // Transposes that meet across elementwise operations.
 #include <algorithm>
 
+#include "passes/simplify/facts.h"
 #include "passes/simplify/rule.h"
 
 namespace hlokit {
@@ -23,10 +24,6 @@ bool IsElementwise(const Instruction* i) {
   return HasTrait(i->opcode(), kElementwise) && i->operand_count() > 0 && i->shape().IsArray() &&
          i->users().size() == 1 && !i->IsRoot() && i->shape().IsRowMajor() &&
          !i->shape().HasDynamicDims();
-}
-
-bool IsSpreadScalar(const Instruction* i) {
-  return i->opcode() == Opcode::kBroadcast && i->operand(0)->shape().IsScalar();
 }
 
 // Takes a transpose of an elementwise expression to the expression's leaves.
@@ -84,13 +81,13 @@ Instruction* TransposeOfElementwise(Instruction* i, Rewriter& r) {
   return meets && gain >= 0 ? pushed.Transposed(x) : nullptr;
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kTransposeRules[] = {
     {"transpose-of-elementwise", Opcode::kTranspose, TransposeOfElementwise},
 };
 
 }  // namespace
 
-absl::Span<const Rule> TransposeRules() { return kRules; }
+absl::Span<const Rule> TransposeRules() { return kTransposeRules; }
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -2,12 +2,11 @@
 #include <algorithm>
 
 #include "ops/dim_lists.h"
+#include "passes/simplify/facts.h"
 #include "passes/simplify/rule.h"
 
 namespace hlokit {
 namespace {
-
-bool Is(const Instruction* i, Opcode opcode) { return i->opcode() == opcode; }
 
 // The start indices of both are the same instructions.
 bool SamePlaces(const Instruction* slice, const Instruction* update) {
@@ -221,7 +220,7 @@ Instruction* ScatterOfNothing(Instruction* i, Rewriter&) {
                                                                                : nullptr;
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kUpdateRules[] = {
     {"dynamic-slice-of-update", Opcode::kDynamicSlice, SliceOfUpdate},
     {"update-of-own-slice", Opcode::kDynamicUpdateSlice, UpdateOfOwnSlice},
     {"update-of-nothing", Opcode::kDynamicUpdateSlice, UpdateOfNothing},
@@ -238,7 +237,7 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-absl::Span<const Rule> UpdateRules() { return kRules; }
+absl::Span<const Rule> UpdateRules() { return kUpdateRules; }
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

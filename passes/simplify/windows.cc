@@ -6,13 +6,11 @@
 #include <algorithm>
 
 #include "ops/dim_lists.h"
+#include "passes/simplify/facts.h"
 #include "passes/simplify/rule.h"
 
 namespace hlokit {
 namespace {
-
-bool Is(const Instruction* i, Opcode opcode) { return i->opcode() == opcode; }
-bool UsedOnce(const Instruction* i) { return i->users().size() == 1 && !i->IsRoot(); }
 
 // One element of a dimension: its stride does not matter, nor what lies behind it.
 Instruction* SliceOfOneElement(Instruction* i, Rewriter& r) {
@@ -306,7 +304,7 @@ Instruction* GatherBeforePad(Instruction* i, Rewriter& r) {
   return r.Add(Opcode::kPad, i->shape(), {gather, pad->operand(1)}, PadAttrs{std::move(after)});
 }
 
-constexpr Rule kRules[] = {
+constexpr Rule kWindowRules[] = {
     {"slice-of-one-element", Opcode::kSlice, SliceOfOneElement},
     {"slice-before-broadcast", Opcode::kSlice, SliceBeforeBroadcast},
     {"slice-before-reverse", Opcode::kSlice, SliceBeforeReverse},
@@ -327,7 +325,7 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-absl::Span<const Rule> WindowRules() { return kRules; }
+absl::Span<const Rule> WindowRules() { return kWindowRules; }
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -7,14 +7,11 @@
 
 #include "absl/algorithm/container.h"
 #include "ops/collective/shards.h"
+#include "ops/evaluate/strided.h"
 #include "support/status.h"
 
 namespace hlokit {
 namespace {
-
-int64_t Product(absl::Span<const int64_t> sizes) {
-  return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>());
-}
 
 bool Has(absl::Span<const int64_t> dims, int64_t d) { return absl::c_linear_search(dims, d); }
 
@@ -285,6 +282,11 @@ std::optional<Cut> Reshaped(const Shape& from, const Shape& to, const Cut& cut) 
   if (cut.has_copies) tiles.push_back(cut.Copies());
   if (Product(tiles) != Product(cut.tiles)) return std::nullopt;
   return Cut::Tiled(std::move(tiles), cut.devices, cut.has_copies);
+}
+
+bool AllOnOneDevice(absl::Span<const Cut> cuts) {
+  return !cuts.empty() &&
+         absl::c_all_of(cuts, [&](const Cut& cut) { return cut.HasOneDevice() && cut == cuts[0]; });
 }
 
 std::optional<int64_t> OnlyCutDim(const Cut& cut) {

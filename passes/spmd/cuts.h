@@ -13,6 +13,9 @@ namespace hlokit {
 using Devices = std::vector<int64_t>;
 using DeviceGroups = std::vector<Devices>;
 
+// a / b, rounded up.
+inline int64_t CeilOf(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
 // How one array lies on devices 0 to n - 1.
 struct Cut {
   enum class Kind : uint8_t { kReplicated, kDevice, kTiled, kManual };
@@ -64,6 +67,8 @@ Cut Retiled(const Cut& cut, DimVector tiles, bool has_copies);
 // Of a reshape's result, by its operand's; nothing where tiles do not stay together.
 std::optional<Cut> Reshaped(const Shape& from, const Shape& to, const Cut& cut);
 
+// Whether all of a tuple's leaves are on the same single device.
+bool AllOnOneDevice(absl::Span<const Cut> cuts);
 // The only dimension that is cut.
 std::optional<int64_t> OnlyCutDim(const Cut& cut);
 bool IsEven(const Cut& cut, const Shape& shape);

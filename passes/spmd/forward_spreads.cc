@@ -30,7 +30,7 @@ bool IsCutAlong(const Spread& s, int64_t d) {
 
 DimVector BroadcastMap(const Instruction& i) { return i.attr<BroadcastAttrs>().dimensions; }
 
-DimVector ReduceMap(const Instruction& i, int64_t rank) {
+DimVector MapOfReduction(const Instruction& i, int64_t rank) {
   DimVector map;
   int64_t next = 0;
   for (int64_t d = 0; d < rank; ++d)
@@ -60,7 +60,7 @@ Candidates FromReduced(const Instruction& i, const KnownSpreads& known) {
     if (!known.GoesOn(x)) continue;
     const int64_t rank = x->shape().rank();
     const int64_t kept = rank - static_cast<int64_t>(i.attr<DimensionsAttrs>().dimensions.size());
-    all.push_back(Moving(i, MovedTo(known[x][0], ReduceMap(i, rank), kept)));
+    all.push_back(Moving(i, MovedTo(known[x][0], MapOfReduction(i, rank), kept)));
   }
   return all;
 }

@@ -9,8 +9,6 @@
 namespace hlokit {
 namespace {
 
-int64_t CeilOf(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 PaddingConfig PaddingOf(int64_t rank, int64_t dim, int64_t low, int64_t high) {
   PaddingConfig padding(rank);
   padding[dim].low = low;

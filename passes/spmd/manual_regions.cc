@@ -9,11 +9,6 @@
 namespace hlokit {
 namespace {
 
-absl::string_view TargetOf(const Instruction& i) {
-  if (i.opcode() != Opcode::kCustomCall) return "";
-  return i.attr<CustomCallAttrs>().target;
-}
-
 // The call that a value comes from, perhaps as a part of its tuple; null: none.
 const Instruction* CallOf(const Instruction* value) {
   if (value->opcode() == Opcode::kGetTupleElement) value = value->operand(0);

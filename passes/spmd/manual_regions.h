@@ -8,9 +8,16 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "ir/module.h"
 
 namespace hlokit {
+
+// The target of a custom call; empty for any other instruction.
+inline absl::string_view TargetOf(const Instruction& i) {
+  if (i.opcode() != Opcode::kCustomCall) return "";
+  return i.attr<CustomCallAttrs>().target;
+}
 
 struct Region {
   std::vector<std::string> axes;  // manual ones, sorted; none: no region

@@ -6,32 +6,13 @@
 // Lists of devices, and ranges.
 #include <numeric>
 
+#include "ops/collective/shards.h"
 #include "passes/framework/pass.h"
 #include "passes/framework/pass_arguments.h"
 #include "support/limits.h"
 
 namespace hlokit {
 namespace {
-
-// The numbers that <=[reshape_dims]T(transpose_perm) stands for.
-std::vector<int64_t> DevicesOf(const Sharding& sharding) {
-  const DimVector& dims = sharding.reshape_dims;
-  DimVector order = sharding.transpose_perm;
-  if (order.empty()) {
-    order.resize(dims.size());
-    std::iota(order.begin(), order.end(), int64_t{0});
-  }
-  DimVector strides(dims.size(), 1);
-  for (size_t d = dims.size(); d-- > 1;) strides[d - 1] = strides[d] * dims[d];
-  std::vector<int64_t> devices = {0};
-  for (int64_t d : order) {
-    std::vector<int64_t> wider;
-    for (int64_t device : devices)
-      for (int64_t k = 0; k < dims[d]; ++k) wider.push_back(device + k * strides[d]);
-    devices = std::move(wider);
-  }
-  return devices;
-}
 
 bool ToList(Sharding& sharding) {
   if (!sharding.iota) return false;
@@ -79,7 +60,7 @@ bool Rewrite(Sharding& sharding, bool lists) {
 }
 
 template <bool kLists>
-absl::StatusOr<bool> Run(Module& module) {
+absl::StatusOr<bool> PickFormat(Module& module) {
   bool changed = false;
   for (Computation* c : module.Computations())
     for (Instruction* i : c->Instructions())
@@ -90,8 +71,9 @@ absl::StatusOr<bool> Run(Module& module) {
 }  // namespace
 
 std::unique_ptr<Pass> CreateShardingFormatPicker(PassArguments& arguments) {
-  return MakeModulePass("sharding-format-picker",
-                        arguments.Flag("v1", "lists of devices") ? Run<true> : Run<false>);
+  return MakeModulePass("sharding-format-picker", arguments.Flag("v1", "lists of devices")
+                                                      ? PickFormat<true>
+                                                      : PickFormat<false>);
 }
 
 }  // namespace hlokit

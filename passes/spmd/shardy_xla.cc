@@ -41,11 +41,6 @@ bool HasShardyAttributes(const Instruction& i) {
   return false;
 }
 
-absl::string_view TargetOf(const Instruction& i) {
-  if (i.opcode() != Opcode::kCustomCall) return "";
-  return i.attr<CustomCallAttrs>().target;
-}
-
 void SetSharding(Instruction* i, Sharding sharding) {
   i->mutable_extras().sharding = std::make_unique<Sharding>(std::move(sharding));
 }
@@ -322,7 +317,7 @@ std::vector<bool> OpenResults(const Module& module) {
   return open;
 }
 
-absl::StatusOr<bool> Run(Module& module) {
+absl::StatusOr<bool> RunShardyXla(Module& module) {
   ASSIGN_OR_RETURN(bool changed, Import(module).Run());
   ModuleHeader& header = module.header();
   const std::vector<bool> parameters = header.propagate_sharding_to_parameters;
@@ -338,7 +333,7 @@ absl::StatusOr<bool> Run(Module& module) {
 
 }  // namespace
 
-std::unique_ptr<Pass> CreateShardyXla() { return MakeModulePass("shardy-xla", Run); }
+std::unique_ptr<Pass> CreateShardyXla() { return MakeModulePass("shardy-xla", RunShardyXla); }
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -80,7 +80,7 @@ absl::Status VisitEntry(Module& module, int64_t devices) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<bool> Run(Module& module) {
+absl::StatusOr<bool> PartitionModule(Module& module) {
   const int64_t devices = module.header().num_partitions;
   if (devices < 2) return false;
   if (devices > kMaxPartitions)
@@ -94,7 +94,9 @@ absl::StatusOr<bool> Run(Module& module) {
 
 }  // namespace
 
-std::unique_ptr<Pass> CreateSpmdPartitioner() { return MakeModulePass("spmd-partitioning", Run); }
+std::unique_ptr<Pass> CreateSpmdPartitioner() {
+  return MakeModulePass("spmd-partitioning", PartitionModule);
+}
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

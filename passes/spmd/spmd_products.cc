@@ -23,7 +23,7 @@ int64_t In(const ProductDim& dim, Side side) {
   return side == kLhs ? dim.lhs : side == kRhs ? dim.rhs : dim.out;
 }
 
-struct ProductDims {
+struct DimsByRole {
   std::vector<ProductDim> batch, contracting, lhs_only, rhs_only;
   std::vector<ProductDim> All() const {
     std::vector<ProductDim> all = batch;
@@ -53,7 +53,7 @@ using OtherWay = std::function<std::optional<Shard>(const Shard& lhs, const Shar
 
 class ProductPartitioner {
  public:
-  ProductPartitioner(Sharder& sharder, ProductDims dims, MakeProduct make, OtherWay other = nullptr)
+  ProductPartitioner(Sharder& sharder, DimsByRole dims, MakeProduct make, OtherWay other = nullptr)
       : sharder_(sharder),
         writer_(sharder.writer()),
         dims_(std::move(dims)),
@@ -367,7 +367,7 @@ class ProductPartitioner {
 
   Sharder& sharder_;
   ShardWriter& writer_;
-  const ProductDims dims_;
+  const DimsByRole dims_;
   const MakeProduct make_;
   const OtherWay other_;
 };
@@ -391,7 +391,7 @@ Spatial RoleOf(int64_t lhs, int64_t rhs, int64_t out, const WindowDim& w) {
 
 // What the dimensions of an ungrouped convolution are for.
 struct ConvolutionRoles {
-  ProductDims dims;
+  DimsByRole dims;
   std::vector<Spatial> roles;       // of spatial dimensions
   std::vector<ProductDim> windows;  // of spatial dimensions that are nothing else
 };
@@ -401,7 +401,7 @@ ConvolutionRoles RolesOf(const Instruction& i) {
   const ConvDims& at = conv.dim_labels;
   ConvolutionRoles of;
   const Shape &lhs = i.operand(0)->shape(), &rhs = i.operand(1)->shape();
-  ProductDims& dims = of.dims;
+  DimsByRole& dims = of.dims;
   dims.lhs_only.push_back({at.input_batch, -1, at.output_batch});
   dims.rhs_only.push_back({-1, at.kernel_output_feature, at.output_feature});
   dims.contracting.push_back({at.input_feature, at.kernel_input_feature, -1});
@@ -436,7 +436,7 @@ absl::Status SpmdVisitor::Dot(const Instruction& i) {
   const DotAttrs& dot = i.attr<DotAttrs>();
   if (i.operand_count() != 2) return Default(i);
   const Shape &lhs = i.operand(0)->shape(), &rhs = i.operand(1)->shape();
-  ProductDims dims;
+  DimsByRole dims;
   int64_t out = 0;
   for (size_t k = 0; k < dot.lhs_batch_dims.size(); ++k)
     dims.batch.push_back({dot.lhs_batch_dims[k], dot.rhs_batch_dims[k], out++});
@@ -472,7 +472,7 @@ absl::Status SpmdVisitor::Convolution(const Instruction& i) {
   if (!cuts_[0].IsTiled() && !cuts_[0].IsReplicated()) return Default(i);
   if (conv.feature_group_count != 1 || conv.batch_group_count != 1) return GroupedConvolution(i);
   const ConvolutionRoles of = RolesOf(i);
-  const ProductDims& dims = of.dims;
+  const DimsByRole& dims = of.dims;
   const std::vector<Spatial>& roles = of.roles;
   const std::vector<ProductDim>& windows = of.windows;
   const auto make = [&](Instruction* a, Instruction* b) {

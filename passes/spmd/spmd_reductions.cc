@@ -11,12 +11,6 @@
 namespace hlokit {
 namespace {
 
-// Of the same arrays on as many partitions.
-bool OnOne(absl::Span<const Cut> cuts) {
-  return !cuts.empty() &&
-         absl::c_all_of(cuts, [&](const Cut& cut) { return cut.HasOneDevice() && cut == cuts[0]; });
-}
-
 bool AllSame(absl::Span<const Cut> cuts) {
   return absl::c_all_of(cuts, [&](const Cut& cut) { return cut == cuts[0]; });
 }
@@ -31,7 +25,7 @@ Shape WithoutDimsOf(const Shape& shape, absl::Span<const int64_t> dims) {
 }  // namespace
 
 absl::Status SpmdVisitor::Reduce(const Instruction& i) {
-  if (OnOne(cuts_)) return Default(i);
+  if (AllOnOneDevice(cuts_)) return Default(i);
   const DimVector& dims = i.attr<DimensionsAttrs>().dimensions;
   const int64_t count = i.operand_count() / 2;
   DimVector kept;
@@ -247,7 +241,7 @@ absl::Status SpmdVisitor::Call(const Instruction& i) {
 
 // Random numbers would differ between partitions that share them.
 absl::Status SpmdVisitor::Rng(const Instruction& i) {
-  if (OnOne(cuts_)) return OnOneDevice(i);
+  if (AllOnOneDevice(cuts_)) return OnOneDevice(i);
   const Cut cut = CutOfResult();
   const auto operands = [&](const Cut& base) {
     std::vector<Instruction*> given;
@@ -348,7 +342,7 @@ std::vector<int64_t> Numbered(const Shape& whole, absl::Span<const Cut> cuts, in
 }  // namespace
 
 absl::Status SpmdVisitor::Infeed(const Instruction& i) {
-  if (OnOne(cuts_)) return OnOneDevice(i);
+  if (AllOnOneDevice(cuts_)) return OnOneDevice(i);
   std::vector<Shape> shapes;
   const std::vector<int64_t> numbers = Numbered(i.shape(), cuts_, context_.partitions, shapes);
   Instruction* token = Of(i.operand(0)).value;
@@ -366,7 +360,7 @@ absl::Status SpmdVisitor::Infeed(const Instruction& i) {
 }
 
 absl::Status SpmdVisitor::Outfeed(const Instruction& i) {
-  if (OnOne(cuts_)) return OnOneDevice(i);
+  if (AllOnOneDevice(cuts_)) return OnOneDevice(i);
   const Shape& data = i.operand(0)->shape();
   std::vector<Cut> cuts;
   const Sharding* own = i.sharding();

@@ -12,15 +12,11 @@
 #include "passes/cleanup/tuple_simplifier.h"
 #include "passes/rewrite/dead_code.h"
 #include "passes/rewrite/matchers.h"
+#include "passes/spmd/manual_regions.h"
 #include "support/status.h"
 
 namespace hlokit {
 namespace {
-
-absl::string_view TargetOf(const Instruction& i) {
-  return i.opcode() == Opcode::kCustomCall ? absl::string_view(i.attr<CustomCallAttrs>().target)
-                                           : "";
-}
 
 void AddLeaves(const Shape& shape, const Cut& cut, std::vector<Cut>& cuts) {
   cuts.insert(cuts.end(), NumLeaves(shape), cut);
@@ -49,11 +45,6 @@ absl::Status ReadCuts(const Sharding* sharding, const Shape& shape, int64_t part
   ASSIGN_OR_RETURN(Cut cut, CutOf(*own, shape, partitions, region));
   cuts.push_back(std::move(cut));
   return absl::OkStatus();
-}
-
-bool OnOne(absl::Span<const Cut> cuts) {
-  return !cuts.empty() &&
-         absl::c_all_of(cuts, [&](const Cut& cut) { return cut.HasOneDevice() && cut == cuts[0]; });
 }
 
 Shape LocalOf(const Shape& whole, absl::Span<const Cut> cuts, size_t& next) {
@@ -307,7 +298,7 @@ SpmdVisitor::Handler SpmdVisitor::HandlerOf(const Instruction& i) const {
   for (const absl::string_view target : {"LayoutConstraint", "MoveToHost", "MoveToDevice"})
     if (TargetOf(i) == target) return &SpmdVisitor::ElementwiseCall;
   if (HasTrait(i.opcode(), kElementwise) && i.operand_count() > 0) return &SpmdVisitor::Elementwise;
-  if (i.opcode() == Opcode::kCustomCall && OnOne(cuts_)) return &SpmdVisitor::OnOneDevice;
+  if (i.opcode() == Opcode::kCustomCall && AllOnOneDevice(cuts_)) return &SpmdVisitor::OnOneDevice;
   return &SpmdVisitor::Default;
 }
 
@@ -404,9 +395,9 @@ absl::Status SpmdVisitor::Batched(const Instruction& i) {
 
 absl::Status SpmdVisitor::Default(const Instruction& i) {
   const bool is_log = TargetOf(i) == "xla.debug.Log";  // of whole arrays, on every device
-  if (i.HasSideEffect() && !is_log && !OnOne(cuts_) && scope_->parent == nullptr)
+  if (i.HasSideEffect() && !is_log && !AllOnOneDevice(cuts_) && scope_->parent == nullptr)
     return Unimplemented("spmd-partitioning: ", i.name(), " has a side effect");
-  const Cut base = OnOne(cuts_) ? cuts_[0] : Cut();
+  const Cut base = AllOnOneDevice(cuts_) ? cuts_[0] : Cut();
   std::vector<Instruction*> operands;
   for (const Instruction* operand : i.operands())
     operands.push_back(sharder_.To(Of(operand), base).value);

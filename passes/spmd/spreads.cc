@@ -11,13 +11,10 @@
 
 #include "ops/collective/shards.h"
 #include "ops/dim_lists.h"
+#include "ops/evaluate/strided.h"
 
 namespace hlokit {
 namespace {
-
-int64_t Product(absl::Span<const int64_t> sizes) {
-  return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>());
-}
 
 // The array of `dims` with its dimensions in another order.
 std::vector<int64_t> Transposed(const std::vector<int64_t>& devices, absl::Span<const int64_t> dims,

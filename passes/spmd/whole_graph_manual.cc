@@ -19,7 +19,7 @@ Sharding ManualFor(const Shape& shape) {
   return tuple;
 }
 
-absl::StatusOr<bool> Run(Computation& computation) {
+absl::StatusOr<bool> MakeManual(Computation& computation) {
   bool changed = false;
   for (Instruction* i : computation.Instructions()) {
     if (i->sharding() != nullptr || (i->shape().IsTuple() && i->shape().elements.empty())) continue;
@@ -32,7 +32,7 @@ absl::StatusOr<bool> Run(Computation& computation) {
 }  // namespace
 
 std::unique_ptr<Pass> CreateWholeGraphManual() {
-  return MakeComputationPass("whole-graph-manual-pass", Run);
+  return MakeComputationPass("whole-graph-manual-pass", MakeManual);
 }
 
 }  // namespace hlokit

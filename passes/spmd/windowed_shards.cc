@@ -11,8 +11,6 @@
 namespace hlokit {
 namespace {
 
-int64_t CeilOf(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 bool IsTrivial(const WindowDim& w) {
   return w.size == 1 && w.stride == 1 && w.pad_low == 0 && w.pad_high == 0 &&
          w.base_dilation == 1 && w.window_dilation == 1;

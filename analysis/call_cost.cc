@@ -81,6 +81,16 @@ double Attention(const Instruction& call) {
   return 2 * pairs * (attention->backward ? 3 * depth + 2 * value_depth : depth + value_depth);
 }
 
+// Transformer Engine's, whose first operands are Q, K and V as [batch, row, head, depth]: 4 flops a
+// pair and depth forward, 10 for the gradients; masks save nothing. 0 where they are packed.
+double EngineAttention(const Instruction& call) {
+  if (call.operand_count() < 2) return 0;
+  const Shape &q = call.operand(0)->shape(), &k = call.operand(1)->shape();
+  if (!q.IsArray() || !k.IsArray() || q.rank() != 4 || k.rank() != 4) return 0;
+  const bool backward = absl::StrContains(call.attr<CustomCallAttrs>().target, "backward");
+  return (backward ? 10 : 4) * Elements(q) * SizeOfDim(k, 1);
+}
+
 constexpr struct {
   absl::string_view target;  // or what it begins with
   double (*flops)(const Instruction&);
@@ -91,6 +101,7 @@ constexpr struct {
     {"__cudnn$conv", Convolution},
     {"__cudnn$fmha", Attention},
     {"__onednn$matmul", OnednnMatmul},
+    {"te_fused_attn", EngineAttention},
 };
 
 }  // namespace

@@ -30,7 +30,9 @@ double Lanes(const Link& link, const GroupShape::Level& level) {
   return std::max(1.0, lanes);
 }
 
+// What one device has while all of its group send: on a bus a share.
 double Bandwidth(const Link& link, const GroupShape::Level& level) {
+  if (link.kind == LinkKind::kBus) return link.Bandwidth() / static_cast<double>(level.count());
   return link.Bandwidth() * Lanes(link, level);
 }
 
@@ -79,7 +81,8 @@ CollectiveTime TimeOfAllToAll(double bytes, const GroupShape& group, const Topol
     const GroupShape::Level& level = group.levels[l];
     const Link& link = topology.links[l];
     time.sent[l] = bytes * below * static_cast<double>(level.count() - 1) / n;
-    transfer = std::max(transfer, time.sent[l] * AllToAllLoad(link, level) / link.Bandwidth());
+    const double bandwidth = IsGrid(link) ? link.Bandwidth() : Bandwidth(link, level);
+    transfer = std::max(transfer, time.sent[l] * AllToAllLoad(link, level) / bandwidth);
     latency += link.latency * (IsGrid(link) ? RingSteps(link, level) : 1);
   });
   time.seconds = latency + transfer;
@@ -193,7 +196,7 @@ CollectiveTime TimeOfTree(CollectiveKind kind, double bytes, const GroupShape& g
     const Link& link = topology.links[l];
     fits = fits && !IsGrid(link);
     time.sent[l] = Passes(kind) * bytes / below;
-    transfer = std::max(transfer, time.sent[l] / link.Bandwidth());
+    transfer = std::max(transfer, time.sent[l] / Bandwidth(link, group.levels[l]));
     latency += Passes(kind) * link.latency * TreeSteps(group.levels[l].count());
   });
   time.seconds = fits ? latency + transfer : kNever;

@@ -124,6 +124,18 @@ TEST(CollectiveModelTest, AllToAllSendsWhatLeaves) {
   EXPECT_DOUBLE_EQ(row.seconds, 4e-6 + kBytes * 7 / 8 / 10e9);
 }
 
+TEST(CollectiveModelTest, ABusIsShared) {
+  Topology t;
+  t.links = {{"memory", LinkKind::kBus, {8}, 8e9, 1e-6}};
+  const GroupShape four = ShapeOfGroup(t, Devices(4));
+  EXPECT_DOUBLE_EQ(TimeOfRing(CollectiveKind::kAllreduce, kBytes, four, t).seconds,
+                   2 * 3 * 1e-6 + 2 * kBytes * 3 / 4 / 2e9);
+  EXPECT_DOUBLE_EQ(TimeOfTree(CollectiveKind::kAllreduce, kBytes, four, t).seconds,
+                   2 * 2 * 1e-6 + 2 * kBytes / 2e9);
+  EXPECT_DOUBLE_EQ(TimeOf(CollectiveKind::kAlltoall, kBytes, four, t).seconds,
+                   1e-6 + kBytes * 3 / 4 / 2e9);
+}
+
 TEST(CollectiveModelTest, MessagesTakeHops) {
   const Topology islands = Islands(), torus = Torus();
   EXPECT_EQ(HopsBetween(islands, 1, 3), (std::vector<int64_t>{1, 0}));

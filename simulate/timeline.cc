@@ -80,7 +80,7 @@ class Simulator {
         count_(static_cast<int>(kinds_.first.size())),
         levels_(static_cast<int>(topology.links.size())),
         bound_(module.id_bound()),
-        clock_(count_, 0),
+        clock_(count_, device_.start),
         link_free_(count_, std::vector<double>(levels_, 0)),
         sums_(count_),
         spans_(std::min(count_, kMaxDetailed)),

@@ -84,6 +84,15 @@ TEST(TimelineTest, CollectivesAreExposedUnlessOverlapped) {
   EXPECT_DOUBLE_EQ(overlapped.kinds[0].communication, kReduce);
 }
 
+TEST(TimelineTest, AHostStartsItsDevicesInTurn) {
+  Topology host = Machine();
+  host.device.start = 1e-5;
+  host.device.at_full_speed = 1;
+  const auto module = Parsed(
+      "ENTRY e {\n  x = f32[250000] parameter(0)\n  ROOT n = f32[250000] negate(x)\n}", kFour);
+  EXPECT_DOUBLE_EQ(Predict(*module, host).seconds, 4 * (1e-5 + kNegate));
+}
+
 TEST(TimelineTest, TransfersOfOneLinkQueue) {
   const auto module = Parsed(
       "ENTRY e {\n  x = f32[250000] parameter(0)\n"

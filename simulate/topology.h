@@ -25,6 +25,7 @@ enum class LinkKind : uint8_t {
   kFatTree,  // the same, divided by `oversubscription` where all talk at once
   kRing,     // neighbours of one axis, each device with a link either way
   kTorus,    // the same on several axes
+  kBus,      // all units share one bandwidth: memory of a host, a bus
 };
 
 struct Link {
@@ -48,6 +49,7 @@ struct DeviceModel {
   double memory_bandwidth = 0;          // bytes a second
   double memory = 0;                    // bytes
   double launch = 0;                    // seconds before each kernel
+  double start = 0;                     // seconds before a step's first instruction
   double product_efficiency = 1, memory_efficiency = 1;
   // Devices that have these speeds at the same time; more share them (threads of one host). 0: all.
   double at_full_speed = 0;

@@ -98,6 +98,7 @@ absl::StatusOr<DeviceModel> ReadDevice(const JsonValue& value) {
   reader.Number("memory_bandwidth", true, device.memory_bandwidth);
   reader.Number("memory", false, device.memory, /*or_zero=*/true);
   reader.Number("launch", false, device.launch, /*or_zero=*/true);
+  reader.Number("start", false, device.start, /*or_zero=*/true);
   reader.Number("product_efficiency", false, device.product_efficiency);
   reader.Number("memory_efficiency", false, device.memory_efficiency);
   reader.Number("at_full_speed", false, device.at_full_speed, /*or_zero=*/true);
@@ -111,7 +112,8 @@ constexpr struct {
 } kKinds[] = {{"switch", LinkKind::kSwitch},
               {"fat-tree", LinkKind::kFatTree},
               {"ring", LinkKind::kRing},
-              {"torus", LinkKind::kTorus}};
+              {"torus", LinkKind::kTorus},
+              {"bus", LinkKind::kBus}};
 
 void ReadKind(ObjectReader& reader, Link& link) {
   const JsonValue* const kind = reader.Member("kind", JsonValue::Kind::kString, true);
@@ -122,7 +124,7 @@ void ReadKind(ObjectReader& reader, Link& link) {
     return;
   }
   reader.Fail(ErrorAt(*kind, "no kind of link: ", kind->text,
-                      "; expected switch, fat-tree, ring or torus"));
+                      "; expected switch, fat-tree, ring, torus or bus"));
 }
 
 // "size": 8, or "axes": [16, 20, 28] of a torus.

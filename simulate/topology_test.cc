@@ -40,7 +40,7 @@ TEST(TopologyTest, PointsAtWhatIsWrong) {
     uint32_t line;
   } kCases[] = {
       {"\"name\": \"two-islands\", ", "", "topology has no \"name\"", 1},
-      {"\"kind\": \"switch\"", "\"kind\": \"bus\"", "no kind of link: bus", 5},
+      {"\"kind\": \"switch\"", "\"kind\": \"hub\"", "no kind of link: hub", 5},
       {"\"size\": 4", "\"size\": 0", "whole number of units", 5},
       {"\"size\": 4", "\"size\": \"4\"", "is a string, expected a number", 5},
       {"\"bf16\": 1e12", "\"bf17\": 1e12", "\"bf17\" is no element type", 3},

@@ -7,6 +7,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "passes/framework/schedule_keeper.h"
 #include "passes/manager.h"
 #include "simulate/memory_profile.h"
 #include "simulate/report.h"
@@ -70,7 +71,9 @@ absl::StatusOr<std::string> SimulationText(const Module& module, const SimulateF
   Topology topology = given;
   for (const std::string& change : flags.what_if) RETURN_IF_ERROR(ChangeTopology(topology, change));
   const std::unique_ptr<Module> flat = module.Clone();
-  RETURN_IF_ERROR(RunPasses(*flat, "while-loop-trip-count-annotator,flatten-call-graph"));
+  ScheduleKeeper schedules(*flat);
+  RETURN_IF_ERROR(RunPasses(*flat, "while-loop-trip-count-annotator,flatten-call-graph{running}"));
+  schedules.Restore();  // passes that change anything drop them: here only configurations change
   SimulateOptions options;
   options.unknown_trips = flags.trips;
   ASSIGN_OR_RETURN(const StepPrediction step, Simulate(*flat, topology, options));

@@ -33,6 +33,24 @@ if(TARGET hlo-run AND TARGET hlo-opt)
   set_tests_properties(project.manuals PROPERTIES LABELS quick TIMEOUT 300)
 endif()
 
+set(HLOKIT_JAX_PYTHON ${HLOKIT_PYTHON} CACHE FILEPATH "A Python with jax, for project.jax")
+# The documentation site: every link leads somewhere. Skipped where Python lacks the package markdown.
+add_test(NAME project.site COMMAND ${PROJECT_SOURCE_DIR}/scripts/site.sh --check --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+set_tests_properties(project.site PROPERTIES LABELS quick SKIP_RETURN_CODE 77 TIMEOUT 120)
+
+# The tutorials, each a session whose outputs are compared.
+if(TARGET hlo-run AND TARGET hlo-opt AND TARGET hlo-viz AND TARGET pjrt_hlokit)
+  file(GLOB tutorials CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/tutorials/*.md)
+  list(FILTER tutorials EXCLUDE REGEX README)
+  foreach(tutorial ${tutorials})
+    cmake_path(GET tutorial STEM name)
+    add_test(NAME project.tutorial.${name}
+             COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/tutorials_test.py --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
+                     --python ${HLOKIT_JAX_PYTHON} ${name})
+    set_tests_properties(project.tutorial.${name} PROPERTIES LABELS exec SKIP_RETURN_CODE 77 TIMEOUT 600)
+  endforeach()
+endif()
+
 # The language server, driven by a client.
 if(TARGET hlo-lsp AND TARGET hlo-opt)
   add_test(NAME project.lsp_client
@@ -43,7 +61,6 @@ if(TARGET hlo-lsp AND TARGET hlo-opt)
 endif()
 
 # JAX on the plugin, where a Python has JAX: -DHLOKIT_JAX_PYTHON=... names it.
-set(HLOKIT_JAX_PYTHON ${HLOKIT_PYTHON} CACHE FILEPATH "A Python with jax, for project.jax")
 if(TARGET pjrt_hlokit)
   add_test(NAME project.jax COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/jax_plugin_test.py
            --lib $<TARGET_FILE:pjrt_hlokit> --python ${HLOKIT_JAX_PYTHON})

@@ -1,5 +1,5 @@
 // What hlo-opt does with a dump folder of XLA: a table of its stages, the difference between two of
-// them, or a replay (each pass of ours on the module as it stood before XLA's pass of the same
+// them, what the passes did to one instruction, or a replay (each pass of ours on the module as it stood before XLA's pass of the same
 // name, compared with the module after). Stages are read one after the other; two are held in
 // memory at a time.
 #include "tools/hlo-opt/dump_folder.h"
@@ -20,6 +20,7 @@
 #include "tools/common/dump_folder.h"
 #include "tools/common/exit_status.h"
 #include "tools/common/load.h"
+#include "tools/hlo-opt/explain.h"
 
 namespace hlokit {
 namespace {
@@ -140,6 +141,20 @@ absl::StatusOr<bool> AppendReplays(const DumpedModule& module, const OptOptions&
   return all_same;
 }
 
+// --explain: what the passes of the dump did to an instruction.
+absl::Status AppendExplanation(const DumpedModule& module, const OptOptions& options,
+                               std::string& out) {
+  Explanation explanation(options.explain, "");
+  std::unique_ptr<Module> before;
+  for (const DumpStage& stage : module.stages) {
+    ASSIGN_OR_RETURN(std::unique_ptr<Module> now, Load(stage, options));
+    if (before != nullptr) explanation.Between(stage.Title(), *before, *now);
+    before = std::move(now);
+  }
+  absl::StrAppend(&out, module.name, "\n", explanation.Text());
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 int RunOnDumpFolder(const OptOptions& options) {
@@ -150,7 +165,10 @@ int RunOnDumpFolder(const OptOptions& options) {
   std::string out;
   int exit_status = kExitDone;
   for (const DumpedModule& module : *modules) {
-    if (!options.between.empty() || options.replay) {
+    if (!options.explain.empty()) {
+      if (absl::Status status = AppendExplanation(module, options, out); !status.ok())
+        return ReportError(kTool, status);
+    } else if (!options.between.empty() || options.replay) {
       const auto fine = options.replay ? AppendReplays(module, options, out)
                                        : AppendBetween(module, options, out);
       if (!fine.ok()) return ReportError(kTool, fine.status());

@@ -1,7 +1,10 @@
 // What passes did to one instruction.
 #include "tools/hlo-opt/explain.h"
 
+#include <set>
+
 #include "absl/strings/str_cat.h"
+#include "analysis/module_match.h"
 #include "passes/framework/pass_list.h"
 #include "passes/fusions/fusion_decisions.h"
 #include "printer/printer.h"
@@ -62,6 +65,36 @@ void Explanation::After(const PassRun& run, const Module& module) {
     if (after.find(computation) == after.end())
       absl::StrAppend(&events_, run.name, ": removed it from ", computation, "\n");
   seen_ |= !after.empty();
+}
+
+void Explanation::Between(absl::string_view pass, const Module& before, const Module& after) {
+  Before(pass, before);
+  PassRun run;
+  run.name = std::string(pass);
+  run.changed = true;
+  After(run, after);
+  NoteReplacements(before, after);
+}
+
+// Users with a partner in the other module show it: where one reads `x` in the first and `y` in the
+// second, y stands for x.
+void Explanation::NoteReplacements(const Module& before, const Module& after) {
+  const ModuleMatch match(before, after);
+  std::set<std::string> said;
+  for (const Computation* c : before.Computations())
+    for (const Instruction* user : c->Instructions()) {
+      const Instruction* partner = match.AfterOf(user);
+      if (partner == nullptr || partner->operand_count() != user->operand_count()) continue;
+      for (int64_t k = 0; k < user->operand_count(); ++k) {
+        const Instruction *was = user->operand(k), *is = partner->operand(k);
+        if (match.AfterOf(was) == is) continue;
+        if (was->name() == name_ && is->name() != name_)
+          said.insert(absl::StrCat("  %", partner->name(), " reads instead: ", Print(*is)));
+        if (is->name() == name_ && was->name() != name_)
+          said.insert(absl::StrCat("  %", partner->name(), " read before: ", Print(*was)));
+      }
+    }
+  for (const std::string& line : said) absl::StrAppend(&events_, line, "\n");
 }
 
 std::string Explanation::Text() const {

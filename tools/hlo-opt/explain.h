@@ -24,6 +24,11 @@ class Explanation {
   void Rewrite(absl::string_view pass, absl::string_view rule, const Instruction& subject,
                const Instruction& replacement);
 
+  // Between two stages of a dump, whose passes cannot be asked: what `pass` made of the
+  // instructions of that name. Of one that is gone or new, the operand that its users read instead
+  // tells what replaced it or what it replaced.
+  void Between(absl::string_view pass, const Module& before, const Module& after);
+
   // What was noted, a line an event; says so where no pass ever saw such a name.
   std::string Text() const;
 
@@ -31,6 +36,7 @@ class Explanation {
   // Text of each instruction of that name, by its computation's name.
   std::map<std::string, std::string> Find(const Module& module) const;
   void NoteFusions(const Module& module);
+  void NoteReplacements(const Module& before, const Module& after);
 
   const std::string name_, passes_;
   std::map<std::string, std::string> before_;

@@ -207,6 +207,7 @@ int Process(OptOptions o, const std::string& passes, const OutputFormat& format,
   times.passes_s += watch.Take();
   if (absl::Status status = WriteParts(*loaded->module, o.split_to); !status.ok())
     return ReportError(kTool, status);
+  if (o.explains_alone()) return kExitDone;
   cpu = CpuSeconds();
   if (!out.empty()) absl::StrAppend(&out, kSplitLine, "\n");
   if (o.hash) {
@@ -298,6 +299,7 @@ int RunHloOpt(const OptOptions& given) {
   for (const auto& piece : split ? SplitSource(*source) : Sources{*source})
     worst = std::max(worst, Process(o, *passes, *format, piece, out, times));
   if (worst != kExitDone) return worst;
+  if (o.explains_alone()) return kExitDone;
   if (absl::Status written = AtomicWriteFile(o.output, out); !written.ok())
     return ReportError(kTool, written);
   return o.json.empty() ? kExitDone : ReportError(kTool, WriteTimes(o.json, times));

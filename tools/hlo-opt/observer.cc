@@ -109,7 +109,6 @@ std::string Observer::Summary(const PassReport& report) const {
   std::string text;
   if (options_.time_passes) text += TimesText(report);
   if (options_.stats) absl::StrAppend(&text, stats_.Text(), CountsText(report));
-  if (!options_.explain.empty()) text += explanation_.Text();
   return text;
 }
 

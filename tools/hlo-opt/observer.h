@@ -38,8 +38,10 @@ class Observer {
   bool wants_after() const;
   bool wants_rewrites() const { return !options_.explain.empty(); }
 
-  // What is said at the end: --stats, --time-passes, --explain.
+  // What is said at the end: --stats, --time-passes.
   std::string Summary(const PassReport& report) const;
+  // --explain; empty without it.
+  std::string Explained() const { return options_.explain.empty() ? "" : explanation_.Text(); }
 
  private:
   void PrintChange(const PassRun& run, const Module& module);

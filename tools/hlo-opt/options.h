@@ -63,6 +63,8 @@ struct OptOptions {
   std::string explain;  // name of an instruction
   SimulateFlags simulate;
   // Whether anything is evaluated.
+  // --explain alone is what is asked for: the module goes nowhere but into a file of -o.
+  bool explains_alone() const { return !explain.empty() && output == "-" && stage == "hlo"; }
   bool evaluates() const { return verify_each == "interp" || bisect == "interp"; }
   // Where the input is a folder of dumps.
   std::vector<std::string> between;  // two stages

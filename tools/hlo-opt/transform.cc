@@ -65,6 +65,8 @@ absl::Status RunObserved(Module& module, const std::string& spec, const OptOptio
     ShowFault("hlo-opt", "warning", absl::AbortedError(absl::StrCat("pass ", misreport)));
   const std::string summary = observer.Summary(report);
   std::fwrite(summary.data(), 1, summary.size(), stderr);
+  const std::string explained = observer.Explained();
+  std::fwrite(explained.data(), 1, explained.size(), options.explains_alone() ? stdout : stderr);
   if (status.ok() && options.verify && options.verify_each.empty()) status = VerifyResult(module);
   return status;
 }

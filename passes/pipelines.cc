@@ -63,6 +63,7 @@ constexpr Pipeline kPipelines[] = {
      "short-row-splitter,"
      "window-splitter,"
      "unrounded-results,"
+     "attention-fusion,"
      "fusion,"
      "cse,"
      "dce,"

@@ -186,7 +186,7 @@ absl::Status LowerForCpu(Module& module, const CompileOptions& options, DynamicE
   RETURN_IF_ERROR(ConvertLayoutsAtBoundaries(module).status());
   RETURN_IF_ERROR(RemoveDynamic(module, dynamic));
   RETURN_IF_ERROR(RunChosenPasses(module, options));
-  return RunPasses(module, kLegalizationPasses);
+  return RunPasses(module, absl::StrCat(kLegalizationPasses, "{attention}"));
 }
 
 std::unique_ptr<Backend> MakeCpuBackend() { return std::make_unique<CpuBackend>(); }

@@ -10,6 +10,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "analysis/attention_form.h"
 #include "analysis/emittable.h"
 #include "ir/op_facts.h"
 #include "passes/calls/flatten_call_graph.h"
@@ -495,7 +496,13 @@ absl::StatusOr<bool> Legalize::Run(Module& module) {
   return changed || flattened || converted;
 }
 
-std::unique_ptr<Pass> CreateLegalize() { return std::make_unique<Legalize>(CanEmitKernels); }
+std::unique_ptr<Pass> CreateLegalize(PassArguments& arguments) {
+  if (!arguments.Flag("attention", "also keep what attention-fusion makes"))
+    return std::make_unique<Legalize>(CanEmitKernels);
+  return std::make_unique<Legalize>(+[](const Instruction& fusion) {
+    return CanEmitKernels(fusion) || FindAttentionFusion(fusion).has_value();
+  });
+}
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

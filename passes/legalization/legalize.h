@@ -2,14 +2,15 @@
 #pragma once
 
 #include "passes/framework/pass.h"
+#include "passes/framework/pass_arguments.h"
 
 namespace hlokit {
 
 // Afterwards: every computation that runs has one caller; fusions that `can_emit` refuses are
-// expanded; constants other than scalars stand outside fusions; async-start/-done are plain calls and
-// copies; copies of tuples are copies of arrays; collectives of a module for one device are what it
-// sends to itself; custom calls get operands in the layouts they name, callees theirs, and the
-// entry's parameters and result lie as entry_computation_layout says. Schedules stay schedules.
+// expanded; constants other than scalars stand outside fusions; async-start/-done are plain calls
+// and copies; copies of tuples are copies of arrays; collectives of a module for one device are
+// what it sends to itself; custom calls get operands in the layouts they name, callees theirs, and
+// the entry's parameters and result lie as entry_computation_layout says. Schedules stay schedules.
 class Legalize final : public Pass {
  public:
   // True for fusions that the target has a kernel for. A target that takes other ones than
@@ -25,8 +26,8 @@ class Legalize final : public Pass {
   const CanEmit can_emit_;
 };
 
-// By CanEmitKernels.
-std::unique_ptr<Pass> CreateLegalize();
+// By CanEmitKernels. Option: attention keeps the fusions of attention-fusion, too.
+std::unique_ptr<Pass> CreateLegalize(PassArguments& arguments);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -6,6 +6,7 @@
 // context. The names stand in kernels.def.
 #pragma once
 
+#include "runtime/attention/attention.h"
 #include "runtime/collective/collective.h"
 #include "runtime/context.h"
 #include "runtime/convolution/conv.h"

@@ -165,8 +165,9 @@ const LibraryCall* Find(const Instruction& i) {
   static const RngStateCall rng_state;
   static const TopKCall topk;
   static const auto* const calls = [] {
-    auto* all = new std::vector<const LibraryCall*>{&convolution, &copy, &rng_bits,        &rng,
-                                                    &rng_state,   &topk, SortLibraryCall()};
+    auto* all = new std::vector<const LibraryCall*>{
+        &convolution, &copy, &rng_bits,         &rng,
+        &rng_state,   &topk, SortLibraryCall(), AttentionLibraryCall()};
     for (const auto& more : {DotCalls(), LinearAlgebraCalls()})
       all->insert(all->end(), more.begin(), more.end());
     return all;

@@ -24,6 +24,8 @@ bool StaticArrays(const Instruction& instruction);
 bool ProductTypes(ElementType lhs, ElementType rhs, ElementType out);
 
 const LibraryCall* SortLibraryCall();
+// Fusions that attention-fusion made.
+const LibraryCall* AttentionLibraryCall();
 // dot, ragged-dot.
 std::vector<const LibraryCall*> DotCalls();
 // fft, cholesky, triangular-solve, lapack_*_ffi.

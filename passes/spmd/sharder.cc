@@ -105,6 +105,10 @@ std::optional<Cut> FinerLike(const Cut& copies, const Cut& target) {
   return Retiled(Transposed(refined, order), target.tiles, target.has_copies);
 }
 
+bool IsScalarBroadcast(const Instruction& x) {
+  return x.opcode() == Opcode::kBroadcast && x.operand(0)->shape().IsScalar();
+}
+
 int64_t PaddedSize(const Shape& whole, const Cut& cut, int64_t d) {
   return ShardOf(whole, cut).dims[d] * cut.Dim(d);
 }
@@ -143,8 +147,7 @@ Shard Sharder::To(const Shard& shard, const Cut& target) {
   for (const Shard& other : known_[{shard.value, shard.scope}])
     if (other.cut() == target) return other;
   Shard made = Reshard(shard, target, /*may_replicate=*/true);
-  known_[{shard.value, shard.scope}].push_back(made);
-  known_[{made.value, made.scope}].push_back(shard);
+  Know(shard, made);
   return made;
 }
 
@@ -159,6 +162,10 @@ Shard Sharder::Reshard(const Shard& shard, const Cut& target, bool may_replicate
   if (!target.sums.empty()) return Unreduced(To(shard, Summed(target)), target);
   // Values of manual regions are not arrays that anybody shares.
   if (cut.IsManual() || target.IsManual()) return {shard.value, shard.whole, {target}, shard.scope};
+  if (cut.IsTiled() && target.IsTiled() && IsScalarBroadcast(*shard.value))
+    return Array(w_.rewriter().Broadcast(shard.value->operand(0),
+                                         ShardOf(shard.whole, target).WithDefaultLayout(), {}),
+                 shard.whole, target, shard.scope);
   if (ByPermuteAlone(cut, target)) return ByPermute(shard, target);
   if (const auto dims = AllToAllDims(cut, target)) return ByAllToAll(shard, target, *dims);
   if (target.IsTiled() && cut.has_copies) {
@@ -496,8 +503,72 @@ std::optional<Shard> Sharder::BySplitDim(const Shard& shard, const Cut& target) 
   return std::nullopt;
 }
 
+// The minor part of dimension d's tiles goes to dimension j: d is split in two, of which the second
+// has these tiles.
+std::optional<Shard> Sharder::MinorTilesTo(const Shard& shard, const Cut& target, int64_t d,
+                                           int64_t j) {
+  const Cut& cut = shard.cut();
+  const int64_t major = target.tiles[d], minor = cut.tiles[d] / major;
+  DimVector tiles = cut.tiles, sizes = shard.whole.dims, local = shard.value->shape().dims;
+  tiles[d] = major;
+  tiles.insert(tiles.begin() + d + 1, minor);
+  sizes[d] = major;
+  sizes.insert(sizes.begin() + d + 1, shard.whole.dims[d] / major);
+  local.insert(local.begin() + d, 1);
+  const ElementType type = shard.whole.type;
+  const Shard split =
+      Array(w_.rewriter().Reshape(shard.value, RowMajor(type, local)), RowMajor(type, sizes),
+            Retiled(cut, tiles, cut.has_copies), shard.scope);
+  // Dimension j's own tiles stay the major ones.
+  const int64_t from = d + 1, to = j > d ? j + 1 : j;
+  DimVector order;
+  for (int64_t k = 0; k < static_cast<int64_t>(tiles.size()); ++k) {
+    if (k == from) continue;
+    order.push_back(k);
+    if (k == to) order.push_back(from);
+  }
+  Cut plain = split.cut();
+  plain.has_copies = false;
+  DimVector moved_tiles = tiles;
+  moved_tiles[to] *= minor;
+  moved_tiles[from] = 1;
+  const Cut moved = Retiled(Transposed(plain, order), moved_tiles, cut.has_copies);
+  const Shard after = Reshard(split, moved, /*may_replicate=*/false);
+  if (!(after.cut() == moved)) return std::nullopt;
+  DimVector joined = after.value->shape().dims, merged = moved_tiles;
+  joined[d] *= joined[from];
+  joined.erase(joined.begin() + from);
+  merged.erase(merged.begin() + from);
+  return Array(w_.rewriter().Reshape(after.value, RowMajor(type, joined)), shard.whole,
+               Retiled(moved, merged, cut.has_copies), shard.scope);
+}
+
+// A dimension gives some of its tiles to another one and keeps the rest.
+std::optional<Shard> Sharder::BySplitSource(const Shard& shard, const Cut& target) {
+  const Cut& cut = shard.cut();
+  const int64_t rank = cut.rank();
+  if (rank != target.rank() || cut.Copies() != target.Copies() ||
+      cut.has_copies != target.has_copies || !IsEven(cut, shard.whole))
+    return std::nullopt;
+  for (int64_t d = 0; d < rank; ++d) {
+    const int64_t major = target.tiles[d];
+    if (major == 1 || cut.tiles[d] == major || cut.tiles[d] % major != 0) continue;
+    for (int64_t j = 0; j < rank; ++j) {
+      if (j == d || target.tiles[j] != cut.tiles[j] * (cut.tiles[d] / major) ||
+          shard.whole.dims[j] % target.tiles[j] != 0)
+        continue;
+      const auto moved = MinorTilesTo(shard, target, d, j);
+      if (!moved) continue;
+      const Shard last = Reshard(*moved, target, /*may_replicate=*/false);
+      if (last.cut() == target) return last;
+    }
+  }
+  return std::nullopt;
+}
+
 std::optional<Shard> Sharder::InSteps(const Shard& shard, const Cut& target) {
   if (auto made = BySplitDim(shard, target)) return made;
+  if (auto made = BySplitSource(shard, target)) return made;
   const Cut& cut = shard.cut();
   const auto finish = [&](const Cut& between) -> std::optional<Shard> {
     if (between == cut || between.IsReplicated()) return std::nullopt;

@@ -40,6 +40,11 @@ class Sharder {
   // The array under another cut; of a tuple all leaves under the cuts given, or all under one.
   Shard To(const Shard& shard, const Cut& target);
   Shard To(const Shard& shard, const std::vector<Cut>& targets);
+  // That two shards are the same array under two cuts.
+  void Know(const Shard& shard, const Shard& other) {
+    known_[{shard.value, shard.scope}].push_back(other);
+    known_[{other.value, other.scope}].push_back(shard);
+  }
   Shard Replicated(const Shard& shard) { return To(shard, Cut()); }
   Instruction* Whole(const Shard& shard) { return Replicated(shard).value; }
 
@@ -78,6 +83,8 @@ class Sharder {
   std::optional<Shard> CopiesByAllToAll(const Shard& shard, const Cut& target);
   std::optional<Shard> InSteps(const Shard& shard, const Cut& target);
   std::optional<Shard> BySplitDim(const Shard& shard, const Cut& target);
+  std::optional<Shard> BySplitSource(const Shard& shard, const Cut& target);
+  std::optional<Shard> MinorTilesTo(const Shard& shard, const Cut& target, int64_t d, int64_t j);
   Instruction* ForFewerTiles(const Shard& shard, const Cut& from, const Cut& to,
                              absl::Span<const int64_t> dims);
   Instruction* ForMoreTiles(const Shard& shard, const Cut& to, absl::Span<const int64_t> dims);

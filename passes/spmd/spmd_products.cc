@@ -1,376 +1,15 @@
-// Dots and convolutions, partitioned.
+// Dots and convolutions, partitioned: what their dimensions are for, and how parts are written.
 #include <algorithm>
-#include <functional>
-#include <numeric>
 
 #include "absl/algorithm/container.h"
 #include "ir/attributes.h"
 #include "passes/spmd/cut_groups.h"
+#include "passes/spmd/product_partitioner.h"
 #include "passes/spmd/spmd_visitor.h"
 #include "support/status.h"
 
 namespace hlokit {
 namespace {
-
-// A dimension of a product, by its number in each of the three arrays; -1 where it has none.
-struct ProductDim {
-  int64_t lhs = -1, rhs = -1, out = -1;
-};
-
-enum Side : uint8_t { kLhs, kRhs, kOut };
-
-int64_t In(const ProductDim& dim, Side side) {
-  return side == kLhs ? dim.lhs : side == kRhs ? dim.rhs : dim.out;
-}
-
-struct DimsByRole {
-  std::vector<ProductDim> batch, contracting, lhs_only, rhs_only;
-  std::vector<ProductDim> All() const {
-    std::vector<ProductDim> all = batch;
-    for (const auto* more : {&contracting, &lhs_only, &rhs_only})
-      all.insert(all.end(), more->begin(), more->end());
-    return all;
-  }
-};
-
-DimVector DimsIn(const std::vector<ProductDim>& dims, Side side) {
-  DimVector in;
-  for (const ProductDim& dim : dims)
-    if (In(dim, side) >= 0) in.push_back(In(dim, side));
-  return in;
-}
-
-int64_t Tiles(const Cut& cut, const std::vector<ProductDim>& dims, Side side) {
-  int64_t tiles = 1;
-  for (const int64_t d : DimsIn(dims, side)) tiles *= cut.Dim(d);
-  return tiles;
-}
-
-using MakeProduct = std::function<Instruction*(Instruction*, Instruction*)>;
-// Another way to a product, asked first; nothing where it is none.
-using OtherWay = std::function<std::optional<Shard>(const Shard& lhs, const Shard& rhs,
-                                                    const Shape& out, const Cut& wanted)>;
-
-class ProductPartitioner {
- public:
-  ProductPartitioner(Sharder& sharder, DimsByRole dims, MakeProduct make, OtherWay other = nullptr)
-      : sharder_(sharder),
-        writer_(sharder.writer()),
-        dims_(std::move(dims)),
-        make_(std::move(make)),
-        other_(std::move(other)) {}
-
-  Shard Product(const Shard& lhs, const Shard& rhs, const Shape& out, const Cut& wanted) {
-    for (const bool matching : {true, false})
-      if (auto made = Try(lhs, rhs, out, wanted, matching)) return *made;
-    return sharder_.Array(make_(sharder_.Whole(lhs), sharder_.Whole(rhs)), out, Cut(), lhs.scope);
-  }
-
- private:
-  std::optional<Cut> Moved(const Cut& cut, Side from, Side to, int64_t rank) const {
-    if (!cut.IsTiled()) return cut.IsReplicated() ? std::optional<Cut>(cut) : std::nullopt;
-    DimVector tiles(rank, 1), place(cut.rank(), -1);
-    for (const ProductDim& dim : dims_.All())
-      if (In(dim, from) >= 0) place[In(dim, from)] = In(dim, to);
-    DimVector order(rank, -1);  // of `cut`, by dimension of the result
-    for (int64_t d = 0; d < cut.rank(); ++d) {
-      if (place[d] < 0 && cut.tiles[d] > 1) return std::nullopt;
-      if (place[d] < 0) continue;
-      tiles[place[d]] = cut.tiles[d];
-      order[place[d]] = d;
-    }
-    if (cut.has_copies) tiles.push_back(cut.tiles.back());
-    Devices devices;
-    const Cut shape = Cut{Cut::Kind::kTiled, 0, tiles, cut.has_copies, {}};
-    Devices made(cut.devices.size());
-    cut.ForEach([&](const DimVector& at, int64_t device) {
-      int64_t linear = 0;
-      for (size_t d = 0; d < tiles.size(); ++d) {
-        int64_t place_there = 0;
-        if (static_cast<int64_t>(d) == rank)
-          place_there = at.back();
-        else if (order[d] >= 0)
-          place_there = at[order[d]];
-        linear = linear * tiles[d] + place_there;
-      }
-      made[linear] = device;
-    });
-    return Cut::Tiled(tiles, made, cut.has_copies);
-  }
-
-  Shard Result(Instruction* value, const Shape& out, const Cut& cut, DeviceScope* scope) {
-    return sharder_.Array(value, out, cut, scope);
-  }
-  Shard Masked(const Shard& shard, Side side) {
-    DimVector skipped;
-    const DimVector contracting = DimsIn(dims_.contracting, side);
-    for (int64_t d = 0; d < shard.whole.rank(); ++d)
-      if (!absl::c_linear_search(contracting, d)) skipped.push_back(d);
-    Shard masked = shard;
-    masked.value = sharder_.PadWith(shard, writer_.Zero(shard.whole.type), {}, skipped);
-    return masked;
-  }
-
-  Shard Summed(const Shard& lhs, const Shard& rhs, const Shape& out) {
-    const Shard left = Masked(lhs, kLhs), right = Masked(rhs, kRhs);
-    Instruction* product = make_(left.value, right.value);
-    Instruction* sum = writer_.AllReduceAlong(product, left.cut(), DimsIn(dims_.contracting, kLhs),
-                                              writer_.Add(product->shape().type), lhs.scope);
-    return Result(sum, out, Cut(), lhs.scope);
-  }
-
-  static bool CheapTo(const Cut& from, const Cut& to) {
-    if (!from.IsTiled() || !to.IsTiled()) return false;
-    if (from.tiles == to.tiles && from.has_copies == to.has_copies) return true;
-    if (from.has_copies != to.has_copies || from.NumTiles() != to.NumTiles()) return false;
-    if (from.rank() != to.rank()) return false;
-    int64_t differ = 0;
-    int64_t before = 1, after = 1;
-    for (int64_t d = 0; d < from.rank(); ++d)
-      if (from.tiles[d] != to.tiles[d]) {
-        ++differ;
-        before *= from.tiles[d];
-        after *= to.tiles[d];
-      }
-    return differ == 2 && before == after;
-  }
-
-  std::optional<Shard> Base(const Shard& lhs, const Shard& rhs, const Shape& out, const Cut& wanted,
-                            bool may_recut) {
-    const int64_t n = lhs.scope->size();
-    const int64_t lhs_rank = lhs.whole.rank(), rhs_rank = rhs.whole.rank(), rank = out.rank();
-    const auto lhs_as_rhs = Moved(lhs.cut(), kLhs, kRhs, rhs_rank);
-    const auto rhs_as_lhs = Moved(rhs.cut(), kRhs, kLhs, lhs_rank);
-    const auto lhs_as_out = Moved(lhs.cut(), kLhs, kOut, rank);
-    const auto rhs_as_out = Moved(rhs.cut(), kRhs, kOut, rank);
-    const auto out_as_lhs = Moved(wanted, kOut, kLhs, lhs_rank);
-    const auto out_as_rhs = Moved(wanted, kOut, kRhs, rhs_rank);
-    const bool lhs_batch = Tiles(lhs.cut(), dims_.batch, kLhs) == n;
-    const bool rhs_batch = Tiles(rhs.cut(), dims_.batch, kRhs) == n;
-    const bool out_batch = Tiles(wanted, dims_.batch, kOut) == n;
-    if (lhs_batch && rhs_batch && lhs_as_rhs == rhs.cut())
-      return Result(make_(lhs.value, rhs.value), out, *lhs_as_out, lhs.scope);
-    if (lhs_batch && out_batch && lhs_as_out == wanted && CheapTo(rhs.cut(), *lhs_as_rhs))
-      return Result(make_(lhs.value, sharder_.To(rhs, *lhs_as_rhs).value), out, wanted, lhs.scope);
-    if (rhs_batch && out_batch && rhs_as_out == wanted && CheapTo(lhs.cut(), *rhs_as_lhs))
-      return Result(make_(sharder_.To(lhs, *rhs_as_lhs).value, rhs.value), out, wanted, lhs.scope);
-    const bool lhs_sums = Tiles(lhs.cut(), dims_.contracting, kLhs) == n;
-    const bool rhs_sums = Tiles(rhs.cut(), dims_.contracting, kRhs) == n;
-    if (lhs_sums && rhs_sums && lhs_as_rhs && rhs_as_lhs) {
-      if (lhs.whole.ElementCount() < rhs.whole.ElementCount())
-        return Summed(sharder_.To(lhs, *rhs_as_lhs), rhs, out);
-      return Summed(lhs, sharder_.To(rhs, *lhs_as_rhs), out);
-    }
-    if (Tiles(lhs.cut(), dims_.lhs_only, kLhs) == n && Tiles(wanted, dims_.lhs_only, kOut) == n &&
-        lhs_as_out == wanted)
-      return Result(make_(lhs.value, sharder_.Whole(rhs)), out, wanted, lhs.scope);
-    if (Tiles(rhs.cut(), dims_.rhs_only, kRhs) == n && Tiles(wanted, dims_.rhs_only, kOut) == n &&
-        rhs_as_out == wanted)
-      return Result(make_(sharder_.Whole(lhs), rhs.value), out, wanted, lhs.scope);
-    if (may_recut) {
-      if (out_batch && out_as_lhs && out_as_rhs)
-        return Result(
-            make_(sharder_.To(lhs, *out_as_lhs).value, sharder_.To(rhs, *out_as_rhs).value), out,
-            wanted, lhs.scope);
-      if (Tiles(wanted, dims_.lhs_only, kOut) == n && out_as_lhs)
-        return Result(make_(sharder_.To(lhs, *out_as_lhs).value, sharder_.Whole(rhs)), out, wanted,
-                      lhs.scope);
-      if (Tiles(wanted, dims_.rhs_only, kOut) == n && out_as_rhs)
-        return Result(make_(sharder_.Whole(lhs), sharder_.To(rhs, *out_as_rhs).value), out, wanted,
-                      lhs.scope);
-    }
-    if (wanted.IsReplicated()) {
-      if (rhs_sums && rhs_as_lhs && lhs.cut().IsReplicated() &&
-          rhs.whole.ElementCount() > out.ElementCount())
-        return Summed(sharder_.To(lhs, *rhs_as_lhs), rhs, out);
-      if (lhs_sums && lhs_as_rhs && rhs.cut().IsReplicated() &&
-          lhs.whole.ElementCount() > out.ElementCount())
-        return Summed(lhs, sharder_.To(rhs, *lhs_as_rhs), out);
-    }
-    return std::nullopt;
-  }
-
-  std::optional<Shard> Try(const Shard& lhs, Shard rhs, const Shape& out, const Cut& wanted,
-                           bool matching) {
-    if (lhs.scope->size() == 1) return Result(make_(lhs.value, rhs.value), out, wanted, lhs.scope);
-    if (lhs.value == rhs.value)
-      rhs.value = writer_.w().rewriter().Add(Opcode::kCopy, rhs.value->shape(), {rhs.value});
-    if (other_ != nullptr)
-      if (auto made = other_(lhs, rhs, out, wanted)) return made;
-    if (auto made = Base(lhs, rhs, out, wanted, false)) return made;
-    const int64_t batch = Tiles(lhs.cut(), dims_.batch, kLhs);
-    const int64_t of_rhs = Tiles(rhs.cut(), dims_.batch, kRhs);
-    if (Tiles(wanted, dims_.batch, kOut) > 1 && (batch == of_rhs || batch == 1 || of_rhs == 1))
-      if (auto made = OnBatch(lhs, rhs, out, wanted, matching)) return made;
-    const int64_t left = Tiles(lhs.cut(), dims_.lhs_only, kLhs);
-    const int64_t right = Tiles(rhs.cut(), dims_.rhs_only, kRhs);
-    const bool may_left = left > 1 && left == Tiles(wanted, dims_.lhs_only, kOut);
-    const bool may_right = right > 1 && right == Tiles(wanted, dims_.rhs_only, kOut);
-    if (may_left || may_right) {
-      // The larger operand stays where it is.
-      const bool left_first =
-          may_left && (!may_right || lhs.whole.ElementCount() >= rhs.whole.ElementCount());
-      for (const bool is_left : {left_first, !left_first})
-        if (is_left ? may_left : may_right)
-          if (auto made = OnOneSide(lhs, rhs, out, wanted, is_left, matching)) return made;
-    }
-    const int64_t sums = Tiles(lhs.cut(), dims_.contracting, kLhs);
-    const int64_t rhs_sums = Tiles(rhs.cut(), dims_.contracting, kRhs);
-    if (sums > 1 && rhs_sums > 1 && sums != rhs_sums) {
-      const bool grows_left = sums < rhs_sums;
-      const Shard &few = grows_left ? lhs : rhs, &many = grows_left ? rhs : lhs;
-      const Side few_side = grows_left ? kLhs : kRhs;
-      if (auto grown = AsFineAs(few, few_side, many, grows_left ? kRhs : kLhs))
-        return Try(grows_left ? *grown : lhs, grows_left ? rhs : *grown, out, wanted, matching);
-    }
-    if (sums > 1 && sums == rhs_sums)
-      if (auto made = OnContracting(lhs, rhs, out, wanted, matching)) return made;
-    if (lhs.cut().IsReplicated() && rhs.cut().IsReplicated() && wanted.has_copies)
-      return OnCopies(lhs, rhs, out, wanted);
-    return Base(lhs, rhs, out, wanted, true);
-  }
-
-  Shard Within(const Shard& shard, const Cut& inner, absl::Span<const int64_t> dims,
-               DeviceScope* scope) {
-    return sharder_.Array(shard.value, InGroup(shard.whole, shard.cut(), dims), inner, scope);
-  }
-
-  // The operand cut along contracted dimensions as the other one is, where its copies are enough.
-  std::optional<Shard> AsFineAs(const Shard& few, Side side, const Shard& many, Side other) {
-    const DimVector in_few = DimsIn(dims_.contracting, side);
-    const DimVector in_many = DimsIn(dims_.contracting, other);
-    if (!few.cut().has_copies) return std::nullopt;
-    for (size_t k = 0; k < in_few.size(); ++k)
-      if (many.cut().Dim(in_many[k]) % few.cut().Dim(in_few[k]) != 0) return std::nullopt;
-    if (few.cut().NumTiles() != Tiles(few.cut(), dims_.contracting, side)) return std::nullopt;
-    const Grouped grouped = GroupBy(many.cut(), in_many);
-    return sharder_.To(few,
-                       FromGroups(grouped.groups, in_few, grouped.sizes, Cut(), few.whole.rank()));
-  }
-
-  // The result is cut along batch dimensions, and at least one operand as much.
-  std::optional<Shard> OnBatch(const Shard& lhs, const Shard& rhs, const Shape& out,
-                               const Cut& wanted, bool matching) {
-    const DimVector in_lhs = DimsIn(dims_.batch, kLhs), in_rhs = DimsIn(dims_.batch, kRhs),
-                    in_out = DimsIn(dims_.batch, kOut);
-    const Grouped main = GroupBy(wanted, in_out);
-    DeviceScope* scope = writer_.Within(lhs.scope, main.groups);
-    const auto has = [&](const Shard& shard, const DimVector& dims) {
-      return shard.cut().IsTiled() && SizesOf(shard.cut(), dims) == main.sizes;
-    };
-    const auto fits = [&](const Shard& shard, const DimVector& dims) {
-      return !has(shard, dims) || CutWithin(shard.cut(), dims, main.groups, main.sizes);
-    };
-    if (!has(lhs, in_lhs) && !has(rhs, in_rhs)) return std::nullopt;
-    if (matching && (!fits(lhs, in_lhs) || !fits(rhs, in_rhs))) return std::nullopt;
-    const auto split = [&](const Shard& shard, const DimVector& dims) {
-      const Cut inner = has(shard, dims) ? GroupBy(shard.cut(), dims).cut
-                                         : OfCopies(shard.cut(), main.groups).inner;
-      const Shard aligned =
-          sharder_.To(shard, FromGroups(main.groups, dims, main.sizes, inner, shard.whole.rank()));
-      return Within(aligned, inner, dims, scope);
-    };
-    const Shape inner_out = InGroup(out, wanted, in_out);
-    const Shard left = split(lhs, in_lhs), right = split(rhs, in_rhs);
-    const Shard made = Product(left, right, inner_out, main.cut);
-    return Result(sharder_.To(made, main.cut).value, out, wanted, lhs.scope);
-  }
-
-  std::optional<Shard> OnOneSide(const Shard& lhs, const Shard& rhs, const Shape& out,
-                                 const Cut& wanted, bool is_left, bool matching) {
-    const Side side = is_left ? kLhs : kRhs, other_side = is_left ? kRhs : kLhs;
-    const auto& dims = is_left ? dims_.lhs_only : dims_.rhs_only;
-    const Shard& own = is_left ? lhs : rhs;
-    const Shard& other = is_left ? rhs : lhs;
-    const DimVector in_own = DimsIn(dims, side), in_out = DimsIn(dims, kOut);
-    const Grouped result = GroupBy(wanted, in_out);
-    if (SizesOf(own.cut(), in_own) != result.sizes) return std::nullopt;
-    Grouped grouped = GroupBy(own.cut(), in_own);
-    if (grouped.groups != result.groups && matching) return std::nullopt;
-    const DimVector preferred = DimsIn(is_left ? dims_.rhs_only : dims_.lhs_only, other_side);
-    const CutInGroups every = EveryGroup(other.cut(), result.groups, matching, preferred);
-    Shard a = own;
-    if (grouped.groups != result.groups)
-      a = sharder_.To(
-          own, FromGroups(result.groups, in_own, result.sizes, grouped.cut, own.whole.rank()));
-    const Shard b = sharder_.To(other, every.outer);
-    DeviceScope* scope = writer_.Within(lhs.scope, result.groups);
-    const Shape inner_out = InGroup(out, wanted, in_out);
-    const Shard inner_own = Within(a, grouped.cut, in_own, scope);
-    const Shard inner_other = Within(b, every.inner, {}, scope);
-    const Shard made = is_left ? Product(inner_own, inner_other, inner_out, result.cut)
-                               : Product(inner_other, inner_own, inner_out, result.cut);
-    return Result(sharder_.To(made, result.cut).value, out, wanted, lhs.scope);
-  }
-
-  static DeviceGroups Sorted(DeviceGroups groups) {
-    for (Devices& group : groups) absl::c_sort(group);
-    return groups;
-  }
-
-  std::optional<Shard> OnContracting(const Shard& lhs, const Shard& rhs, const Shape& out,
-                                     const Cut& wanted, bool matching) {
-    const DimVector in_lhs = DimsIn(dims_.contracting, kLhs),
-                    in_rhs = DimsIn(dims_.contracting, kRhs);
-    const Grouped left = GroupBy(lhs.cut(), in_lhs), right = GroupBy(rhs.cut(), in_rhs);
-    if (SizesOf(rhs.cut(), in_rhs) != left.sizes) return std::nullopt;
-    // Which of its copies a device holds is the same to an operand that has nothing else.
-    const bool same = left.groups == right.groups;
-    const bool alike = same || ((left.cut.IsReplicated() || right.cut.IsReplicated()) &&
-                                Sorted(left.groups) == Sorted(right.groups));
-    if (!alike && matching) return std::nullopt;
-    Shard a = lhs, b = rhs;
-    const Grouped* main = left.cut.IsReplicated() ? &right : &left;
-    if (!alike) {
-      if (lhs.whole.ElementCount() < rhs.whole.ElementCount()) {
-        main = &right;
-        a = sharder_.To(lhs,
-                        FromGroups(right.groups, in_lhs, right.sizes, left.cut, lhs.whole.rank()));
-      } else {
-        main = &left;
-        b = sharder_.To(rhs,
-                        FromGroups(left.groups, in_rhs, left.sizes, right.cut, rhs.whole.rank()));
-      }
-    }
-    const auto count = static_cast<int64_t>(main->groups.size());
-    const bool copied = wanted.has_copies && wanted.Copies() % count == 0;
-    const CutInGroups every = EveryGroup(wanted, main->groups, matching && !copied);
-    a = Masked(a, kLhs);
-    b = Masked(b, kRhs);
-    DeviceScope* scope = writer_.Within(lhs.scope, main->groups);
-    const Shard made = Product(Within(a, left.cut, in_lhs, scope),
-                               Within(b, right.cut, in_rhs, scope), out, every.inner);
-    Instruction* part = made.value;
-    const Cut outer = made.cut() == every.inner
-                          ? every.outer
-                          : InEveryGroup(main->groups, made.cut(), out.rank());
-    Instruction* sum =
-        writer_.AllReduceAlong(part, a.cut(), in_lhs, writer_.Add(part->shape().type), lhs.scope);
-    return Result(sum, out, outer, lhs.scope);
-  }
-
-  std::optional<Shard> OnCopies(const Shard& lhs, const Shard& rhs, const Shape& out,
-                                const Cut& wanted) {
-    DimVector tiles(wanted.tiles.begin(), wanted.tiles.begin() + out.rank());
-    const int64_t copies = wanted.Copies();
-    DeviceGroups groups(copies);
-    for (size_t k = 0; k < wanted.devices.size(); ++k)
-      groups[k % copies].push_back(wanted.devices[k]);
-    Devices devices(groups[0].size());
-    std::iota(devices.begin(), devices.end(), 0);
-    DeviceScope* scope = writer_.Within(lhs.scope, groups);
-    const Cut inner = Cut::Tiled(std::move(tiles), std::move(devices), false);
-    const Shard made =
-        Product(Within(lhs, Cut(), {}, scope), Within(rhs, Cut(), {}, scope), out, inner);
-    return Result(sharder_.To(made, inner).value, out, wanted, lhs.scope);
-  }
-
-  Sharder& sharder_;
-  ShardWriter& writer_;
-  const DimsByRole dims_;
-  const MakeProduct make_;
-  const OtherWay other_;
-};
 
 // What a spatial dimension of a convolution is for.
 enum class Spatial : uint8_t { kWindow, kBatch, kContracting, kLhsOnly, kRhsOnly };
@@ -389,11 +28,11 @@ Spatial RoleOf(int64_t lhs, int64_t rhs, int64_t out, const WindowDim& w) {
   return Spatial::kWindow;
 }
 
-// What the dimensions of an ungrouped convolution are for.
+// What the dimensions of a convolution are for; groups are a batch.
 struct ConvolutionRoles {
-  DimsByRole dims;
-  std::vector<Spatial> roles;       // of spatial dimensions
-  std::vector<ProductDim> windows;  // of spatial dimensions that are nothing else
+  ProductDimGroups dims;
+  std::vector<Spatial> roles;              // of spatial dimensions
+  std::vector<ProductDimNumbers> windows;  // of spatial dimensions that are nothing else
 };
 
 ConvolutionRoles RolesOf(const Instruction& i) {
@@ -401,12 +40,17 @@ ConvolutionRoles RolesOf(const Instruction& i) {
   const ConvDims& at = conv.dim_labels;
   ConvolutionRoles of;
   const Shape &lhs = i.operand(0)->shape(), &rhs = i.operand(1)->shape();
-  DimsByRole& dims = of.dims;
-  dims.lhs_only.push_back({at.input_batch, -1, at.output_batch});
-  dims.rhs_only.push_back({-1, at.kernel_output_feature, at.output_feature});
-  dims.contracting.push_back({at.input_feature, at.kernel_input_feature, -1});
+  ProductDimGroups& dims = of.dims;
+  const bool by_feature = conv.feature_group_count != 1, by_batch = conv.batch_group_count != 1;
+  if (by_feature)
+    dims.batch.push_back({at.input_feature, at.kernel_output_feature, at.output_feature});
+  if (by_batch) dims.batch.push_back({at.input_batch, at.kernel_output_feature, at.output_feature});
+  if (!by_batch) dims.lhs_only.push_back({at.input_batch, -1, at.output_batch});
+  if (!by_feature && !by_batch)
+    dims.rhs_only.push_back({-1, at.kernel_output_feature, at.output_feature});
+  if (!by_feature) dims.contracting.push_back({at.input_feature, at.kernel_input_feature, -1});
   for (size_t k = 0; k < at.input_spatial.size(); ++k) {
-    const ProductDim dim{at.input_spatial[k], at.kernel_spatial[k], at.output_spatial[k]};
+    const ProductDimNumbers dim{at.input_spatial[k], at.kernel_spatial[k], at.output_spatial[k]};
     const Spatial role =
         RoleOf(lhs.dims[dim.lhs], rhs.dims[dim.rhs], i.shape().dims[dim.out], conv.window[k]);
     of.roles.push_back(role);
@@ -436,7 +80,7 @@ absl::Status SpmdVisitor::Dot(const Instruction& i) {
   const DotAttrs& dot = i.attr<DotAttrs>();
   if (i.operand_count() != 2) return Default(i);
   const Shape &lhs = i.operand(0)->shape(), &rhs = i.operand(1)->shape();
-  DimsByRole dims;
+  ProductDimGroups dims;
   int64_t out = 0;
   for (size_t k = 0; k < dot.lhs_batch_dims.size(); ++k)
     dims.batch.push_back({dot.lhs_batch_dims[k], dot.rhs_batch_dims[k], out++});
@@ -452,7 +96,7 @@ absl::Status SpmdVisitor::Dot(const Instruction& i) {
       dims.rhs_only.push_back({-1, d, out++});
   const auto make = [&, dims](Instruction* a, Instruction* b) {
     Shape local = i.shape();
-    for (const ProductDim& dim : dims.All())
+    for (const ProductDimNumbers& dim : dims.All())
       if (dim.out >= 0)
         local.dims[dim.out] = dim.lhs >= 0 ? a->shape().dims[dim.lhs] : b->shape().dims[dim.rhs];
     return Clone(i, local, {a, b});
@@ -460,81 +104,186 @@ absl::Status SpmdVisitor::Dot(const Instruction& i) {
   Shard a = Of(i.operand(0)), b = Of(i.operand(1));
   if (!a.cut().IsTiled()) a = sharder_.Replicated(a);
   if (!b.cut().IsTiled()) b = sharder_.Replicated(b);
-  ProductPartitioner partitioner(sharder_, dims, make);
-  const Cut wanted = CutOfResult();
-  Set(i, partitioner.Product(a, b, i.shape(), wanted));
+  Set(i, PartitionProduct(sharder_, dims, make, nullptr, a, b, i.shape(), CutOfResult()));
   return absl::OkStatus();
 }
 
-absl::Status SpmdVisitor::Convolution(const Instruction& i) {
-  const ConvolutionAttrs& conv = i.attr<ConvolutionAttrs>();
-  const ConvDims& at = conv.dim_labels;
-  if (!cuts_[0].IsTiled() && !cuts_[0].IsReplicated()) return Default(i);
-  if (conv.feature_group_count != 1 || conv.batch_group_count != 1) return GroupedConvolution(i);
-  const ConvolutionRoles of = RolesOf(i);
-  const DimsByRole& dims = of.dims;
-  const std::vector<Spatial>& roles = of.roles;
-  const std::vector<ProductDim>& windows = of.windows;
-  const auto make = [&](Instruction* a, Instruction* b) {
-    Shape local = i.shape();
-    for (const ProductDim& dim : dims.All())
+namespace {
+
+// One convolution, whole or the part of a group of partitions.
+class ConvolutionWriter {
+ public:
+  ConvolutionWriter(const Instruction& i, Sharder& sharder)
+      : i_(i),
+        conv_(i.attr<ConvolutionAttrs>()),
+        at_(conv_.dim_labels),
+        of_(RolesOf(i)),
+        sharder_(sharder),
+        writer_(sharder.writer()) {}
+
+  const ProductDimGroups& dims() const { return of_.dims; }
+
+  // Of parts that need no other rows of each other.
+  Instruction* Whole(Instruction* a, Instruction* b) {
+    Shape local = i_.shape();
+    for (const ProductDimNumbers& dim : of_.dims.All())
       if (dim.out >= 0)
-        local.dims[dim.out] = dim.lhs >= 0 ? a->shape().dims[dim.lhs] : b->shape().dims[dim.rhs];
-    Instruction* made = Clone(i, local, {a, b});
-    Window& window = made->mutable_attr<ConvolutionAttrs>().window;
-    for (size_t k = 0; k < roles.size(); ++k)
-      Shrink(roles[k], a->shape().dims[at.input_spatial[k]], b->shape().dims[at.kernel_spatial[k]],
-             window[k]);
+        local.dims[dim.out] = dim.rhs >= 0 && (dim.lhs < 0 || dim.out == at_.output_feature)
+                                  ? b->shape().dims[dim.rhs]
+                                  : a->shape().dims[dim.lhs];
+    return Write(local, a, b, WindowOf(a->shape(), b->shape()));
+  }
+
+  // Along spatial dimensions that are windows: of neighbours' rows too.
+  std::optional<Shard> ByRows(const Shard& a, const Shard& b, const Shape& out, const Cut& wanted) {
+    if (TilesAlong(wanted, of_.windows, ProductSide::kOut) > 1) return ByWindows(a, b, out, wanted);
+    return ByPartialSums(a, b, out);
+  }
+
+ private:
+  // The windows, with those of dimensions that are no windows as long as the parts are.
+  Window WindowOf(const Shape& a, const Shape& b) const {
+    Window window = conv_.window;
+    for (size_t k = 0; k < window.size(); ++k)
+      Shrink(of_.roles[k], a.dims[at_.input_spatial[k]], b.dims[at_.kernel_spatial[k]], window[k]);
+    return window;
+  }
+
+  Instruction* Write(const Shape& shape, Instruction* a, Instruction* b, Window window) {
+    Instruction* made = writer_.w().rewriter().Clone(&i_, shape, {a, b});
+    auto& attrs = made->mutable_attr<ConvolutionAttrs>();
+    attrs.window = std::move(window);
+    const int64_t features = i_.operand(1)->shape().dims[at_.kernel_output_feature];
+    const int64_t own = b->shape().dims[at_.kernel_output_feature];
+    for (int64_t* groups : {&attrs.feature_group_count, &attrs.batch_group_count})
+      if (*groups != 1 && own != features) *groups = *groups * own / features;
     return made;
-  };
+  }
+
   // Each partition computes its windows on its own rows and those of its neighbours.
-  const auto by_windows = [&](const Shard& a, const Shard& b, const Shape& out,
-                              const Cut& wanted) -> std::optional<Shard> {
-    if (Tiles(wanted, windows, kOut) == 1 || Tiles(wanted, dims.rhs_only, kOut) != 1 ||
-        Tiles(wanted, dims.batch, kOut) != 1)
+  std::optional<Shard> ByWindows(const Shard& a, const Shard& b, const Shape& out,
+                                 const Cut& wanted) {
+    const int64_t sums = TilesAlong(a.cut(), of_.dims.contracting, ProductSide::kLhs);
+    if (TilesAlong(wanted, of_.dims.rhs_only, ProductSide::kOut) != 1 ||
+        TilesAlong(wanted, of_.dims.batch, ProductSide::kOut) != 1 ||
+        (sums > 1 && sums == TilesAlong(b.cut(), of_.dims.contracting, ProductSide::kRhs)))
       return std::nullopt;
     DimVector order(a.whole.rank());
-    std::iota(order.begin(), order.end(), 0);
-    order[at.input_batch] = at.output_batch;
-    order[at.input_feature] = at.output_feature;
-    for (size_t k = 0; k < roles.size(); ++k) order[at.input_spatial[k]] = at.output_spatial[k];
-    const Cut target = Transposed(wanted, order);
+    order[at_.input_batch] = at_.output_batch;
+    order[at_.input_feature] = at_.output_feature;
     Window window(a.whole.rank());
-    for (size_t k = 0; k < roles.size(); ++k) {
-      window[at.input_spatial[k]] = conv.window[k];
-      if (roles[k] != Spatial::kWindow && wanted.Dim(at.output_spatial[k]) != 1)
+    const Window whole_window = WindowOf(a.whole, b.whole);
+    for (size_t k = 0; k < of_.roles.size(); ++k) {
+      order[at_.input_spatial[k]] = at_.output_spatial[k];
+      window[at_.input_spatial[k]] = whole_window[k];
+      if (of_.roles[k] != Spatial::kWindow && wanted.Dim(at_.output_spatial[k]) != 1)
         return std::nullopt;
     }
     Instruction* kernel = sharder_.Whole(b);
-    const auto windowed = sharder_.AsWindowed(a, window, target, writer_.Zero(a.whole.type));
+    const auto windowed =
+        sharder_.AsWindowed(a, window, Transposed(wanted, order), writer_.Zero(a.whole.type));
     if (!windowed) return std::nullopt;
-    const Shape wanted_shape = ShardOf(out, wanted);
-    Shape local = wanted_shape;
-    for (size_t k = 0; k < roles.size(); ++k) {
-      const WindowDim& w = windowed->window[at.input_spatial[k]];
-      const int64_t full =
-          1 + (windowed->value->shape().dims[at.input_spatial[k]] - 1) * w.base_dilation +
-          w.pad_low + w.pad_high;
+    const Shape part = ShardOf(out, wanted);
+    Shape local = part;
+    Window own = whole_window;
+    for (size_t k = 0; k < of_.roles.size(); ++k) {
+      const WindowDim& w = own[k] = windowed->window[at_.input_spatial[k]];
+      const int64_t rows = windowed->value->shape().dims[at_.input_spatial[k]];
+      const int64_t full = 1 + (rows - 1) * w.base_dilation + w.pad_low + w.pad_high;
       const int64_t reach = 1 + (w.size - 1) * w.window_dilation;
       if (full < reach) return std::nullopt;
-      local.dims[at.output_spatial[k]] = (full - reach) / w.stride + 1;
+      local.dims[at_.output_spatial[k]] = (full - reach) / w.stride + 1;
     }
-    if (windowed->offset.empty() && local.dims != wanted_shape.dims) return std::nullopt;
-    Instruction* made = Clone(i, local, {windowed->value, kernel});
-    Window& given = made->mutable_attr<ConvolutionAttrs>().window;
-    for (size_t k = 0; k < roles.size(); ++k) given[k] = windowed->window[at.input_spatial[k]];
+    if (windowed->offset.empty() && local.dims != part.dims) return std::nullopt;
+    Instruction* made = Write(local, windowed->value, kernel, std::move(own));
     if (!windowed->offset.empty()) {
       std::vector<Instruction*> starts(out.rank(), writer_.S32(0));
       for (int64_t d = 0; d < a.whole.rank(); ++d) starts[order[d]] = windowed->offset[d];
-      made = w_.DynamicSlice(made, starts, wanted_shape.dims);
+      made = writer_.w().DynamicSlice(made, starts, part.dims);
     }
     return sharder_.Array(made, out, wanted, a.scope);
-  };
+  }
+
+  // The array's rows along the only dimension that is cut, of all devices, if that is a window.
+  std::optional<size_t> CutWindow(const Shard& shard, ProductSide side) const {
+    const auto cut = OnlyCutDim(shard.cut());
+    if (!cut || shard.cut().tiles[*cut] != shard.scope->size()) return std::nullopt;
+    const auto& spatial = side == ProductSide::kLhs ? at_.input_spatial : at_.kernel_spatial;
+    for (size_t k = 0; k < spatial.size(); ++k)
+      if (spatial[k] == *cut && of_.roles[k] == Spatial::kWindow) return k;
+    return std::nullopt;
+  }
+
+  // A kernel as long as the input, as that of a gradient: each partition has some of its rows, and
+  // the rows of the input that these meet; what they give is added up.
+  std::optional<Shard> ByPartialSums(const Shard& a, const Shard& b, const Shape& out) {
+    const auto in_lhs = CutWindow(a, ProductSide::kLhs), in_rhs = CutWindow(b, ProductSide::kRhs);
+    if (!a.cut().IsTiled() || !b.cut().IsTiled() || (!in_lhs && !in_rhs)) return std::nullopt;
+    const size_t k = in_lhs ? *in_lhs : *in_rhs;
+    const WindowDim& w = conv_.window[k];
+    if (w.reversal || w.base_dilation != 1) return std::nullopt;
+    const Cut& main = in_lhs ? a.cut() : b.cut();
+    const int64_t tiles = a.scope->size(), d = at_.input_spatial[k], e = at_.kernel_spatial[k];
+    const auto along = [&](int64_t rank, int64_t dim) {
+      DimVector all(rank, 1);
+      all[dim] = tiles;
+      return Cut::Tiled(std::move(all), main.devices, false);
+    };
+    const Cut lhs_cut = along(a.whole.rank(), d), rhs_cut = along(b.whole.rank(), e);
+    Instruction* zero = writer_.Zero(a.whole.type);
+    Shard left = sharder_.To(a, lhs_cut), right = sharder_.To(b, rhs_cut);
+    left.value = sharder_.PadWith(left, zero);
+    right.value = sharder_.PadWith(right, writer_.Zero(b.whole.type));
+    const int64_t rows = right.value->shape().dims[e];
+    Window window(a.whole.rank());
+    WindowDim& met = window[d];
+    met.size =
+        (out.dims[at_.output_spatial[k]] - 1) * w.stride + (rows - 1) * w.window_dilation + 1;
+    met.stride = rows * w.window_dilation;
+    met.pad_low = w.pad_low;
+    met.pad_high = (tiles - 1) * met.stride + met.size - a.whole.dims[d] - w.pad_low;
+    const auto windowed = sharder_.AsWindowed(left, window, lhs_cut, zero, /*mask=*/false);
+    if (!windowed || !windowed->offset.empty()) return std::nullopt;
+    Instruction* x = sharder_.PadLocally(*windowed, zero);
+    if (x->shape().dims[d] != met.size) return std::nullopt;
+    Window own = WindowOf(a.whole, b.whole);
+    own[k].size = rows;
+    own[k].pad_low = own[k].pad_high = 0;
+    Instruction* made =
+        Write(i_.shape().dims == out.dims ? i_.shape() : RowMajor(out.type, out.dims), x,
+              right.value, std::move(own));
+    Instruction* sum =
+        writer_.AllReduceAlong(made, lhs_cut, {d}, writer_.Add(made->shape().type), a.scope);
+    return sharder_.Array(sum, out, Cut(), a.scope);
+  }
+
+  const Instruction& i_;
+  const ConvolutionAttrs& conv_;
+  const ConvDims& at_;
+  const ConvolutionRoles of_;
+  Sharder& sharder_;
+  ShardWriter& writer_;
+};
+
+}  // namespace
+
+absl::Status SpmdVisitor::Convolution(const Instruction& i) {
+  const ConvolutionAttrs& conv = i.attr<ConvolutionAttrs>();
+  if (!cuts_[0].IsTiled() && !cuts_[0].IsReplicated()) return Default(i);
+  if (conv.feature_group_count != 1 || conv.batch_group_count != 1) return GroupedConvolution(i);
+  return ConvolutionByProduct(i);
+}
+
+absl::Status SpmdVisitor::ConvolutionByProduct(const Instruction& i) {
   Shard a = Of(i.operand(0)), b = Of(i.operand(1));
   if (!a.cut().IsTiled()) a = sharder_.Replicated(a);
   if (!b.cut().IsTiled()) b = sharder_.Replicated(b);
-  ProductPartitioner partitioner(sharder_, dims, make, by_windows);
-  Set(i, partitioner.Product(a, b, i.shape(), CutOfResult()));
+  ConvolutionWriter writer(i, sharder_);
+  const auto make = [&](Instruction* x, Instruction* y) { return writer.Whole(x, y); };
+  const auto by_rows = [&](const Shard& x, const Shard& y, const Shape& out, const Cut& wanted) {
+    return writer.ByRows(x, y, out, wanted);
+  };
+  Set(i, PartitionProduct(sharder_, writer.dims(), make, by_rows, a, b, i.shape(), CutOfResult()));
   return absl::OkStatus();
 }
 
@@ -552,6 +301,18 @@ absl::Status SpmdVisitor::GroupedConvolution(const Instruction& i) {
   if (!b.cut().IsTiled()) b = sharder_.Replicated(b);
   const Cut& wanted = CutOfResult();
   const int64_t n = scope_->size();
+  // Cut along other dimensions too, and everywhere into the same groups: these are a batch.
+  const int64_t tiles = wanted.Dim(in_out);
+  const auto has_more = [](const Cut& cut, int64_t d) {
+    return cut.Dim(d) != 1 && cut.NumTiles() != cut.Dim(d);
+  };
+  const auto fits = [&](const Cut& cut, int64_t d) {
+    return cut.Dim(d) == 1 || cut.Dim(d) == tiles;
+  };
+  if ((has_more(a.cut(), in_lhs) || has_more(b.cut(), in_rhs) || has_more(wanted, in_out)) &&
+      fits(a.cut(), in_lhs) && fits(b.cut(), in_rhs) && count % tiles == 0 &&
+      i.shape().dims[in_out] % tiles == 0)
+    return ConvolutionByProduct(i);
   const auto aligned = [&](const Cut& cut, int64_t from, int64_t rank,
                            int64_t to) -> std::optional<Cut> {
     if (!cut.IsTiled() || cut.Dim(from) == 1 || count % cut.Dim(from) != 0) return std::nullopt;

@@ -133,46 +133,6 @@ absl::Status SpmdVisitor::ReduceWindow(const Instruction& i) {
   return absl::OkStatus();
 }
 
-absl::Status SpmdVisitor::SelectAndScatter(const Instruction& i) { return Default(i); }
-
-absl::Status SpmdVisitor::Sort(const Instruction& i) {
-  const Cut cut = CutOfResult();
-  if (!AllSame(cuts_) || !cut.IsTiled()) return Default(i);
-  const int64_t d = i.attr<SortAttrs>().dimensions[0];
-  const Shape& shape = i.operand(0)->shape();
-  Cut sorted = cut;
-  if (cut.tiles[d] > 1) {
-    // Another dimension that divides takes the tiles, for the while.
-    DimVector order(cut.rank());
-    std::iota(order.begin(), order.end(), 0);
-    int64_t free = -1;
-    for (int64_t k = 0; k < shape.rank() && free < 0; ++k)
-      if (k != d && cut.tiles[k] == 1 && shape.dims[k] % cut.tiles[d] == 0) free = k;
-    if (free < 0) return Default(i);
-    std::swap(order[free], order[d]);
-    sorted = Transposed(cut, order);
-  }
-  std::vector<Instruction*> operands;
-  for (const Instruction* operand : i.operands())
-    operands.push_back(sharder_.To(Of(operand), sorted).value);
-  const std::vector<Cut> cuts(cuts_.size(), sorted);
-  Set(i, Shard{Clone(i, PartitionedShape(i.shape(), cuts), operands), i.shape(), cuts, scope_});
-  return absl::OkStatus();
-}
-
-// Rows are sought through whole, on the partitions that have them.
-absl::Status SpmdVisitor::TopK(const Instruction& i) {
-  const Shard& operand = Of(i.operand(0));
-  if (!operand.cut().IsTiled() || !i.shape().IsTuple() || i.operand_count() != 1) return Default(i);
-  const Cut rows = MadeWhole(operand.cut(), {operand.whole.rank() - 1});
-  if (!rows.IsTiled()) return Default(i);
-  const std::vector<Cut> cuts(cuts_.size(), rows);
-  Instruction* made =
-      Clone(i, PartitionedShape(i.shape(), cuts), {sharder_.To(operand, rows).value});
-  Set(i, Shard{made, i.shape(), cuts, scope_});
-  return absl::OkStatus();
-}
-
 absl::StatusOr<Computation*> SpmdVisitor::Partition(const Computation& callee,
                                                     const std::vector<std::vector<Cut>>& parameters,
                                                     std::vector<Cut> root) {
@@ -270,7 +230,13 @@ absl::Status SpmdVisitor::Rng(const Instruction& i) {
 Instruction* SpmdVisitor::ByGroups(const std::vector<int64_t>& group_of, Instruction* operand,
                                    const Shape& result, const WriteBranch& write) {
   const int64_t groups = 1 + *absl::c_max_element(group_of);
-  Instruction* which = writer_.Lookup(group_of, ElementType::kS32, writer_.PartitionId(scope_));
+  Instruction* which = nullptr;
+  std::vector<int64_t> numbers(group_of.size());
+  std::iota(numbers.begin(), numbers.end(), 0);
+  if (group_of == numbers)
+    which = w_.Convert(writer_.PartitionId(scope_), ElementType::kS32);
+  else
+    which = writer_.Lookup(group_of, ElementType::kS32, writer_.PartitionId(scope_));
   std::vector<Instruction*> operands = {which};
   std::vector<Computation*> branches;
   for (int64_t k = 0; k < groups; ++k) {
@@ -311,6 +277,7 @@ Shape OwnRows(const Shape& whole, absl::Span<const Cut> cuts, size_t& next, int6
 
 // The array, or each array of the tuple, padded behind, or cut there, to the shape.
 Instruction* Resized(HloWriter& w, Instruction* x, const Shape& shape) {
+  if (Compatible(x->shape(), shape)) return x;
   if (shape.IsTuple()) {
     std::vector<Instruction*> parts;
     for (size_t k = 0; k < shape.elements.size(); ++k)

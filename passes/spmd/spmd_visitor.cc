@@ -6,12 +6,12 @@
 #include <numeric>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "ops/collective/device_groups.h"
 #include "passes/cleanup/cse.h"
 #include "passes/cleanup/tuple_simplifier.h"
 #include "passes/rewrite/dead_code.h"
-#include "passes/rewrite/matchers.h"
 #include "passes/spmd/manual_regions.h"
 #include "support/status.h"
 
@@ -61,19 +61,6 @@ Instruction* ZerosOf(HloWriter& w, const Shape& shape) {
   std::vector<Instruction*> elements;
   for (const Shape& element : shape.elements) elements.push_back(ZerosOf(w, element));
   return w.Tuple(elements);
-}
-
-// A start that lies inside for sure.
-Instruction* HeldInside(HloWriter& w, Instruction* start, const Instruction* given, int64_t last) {
-  const IntegerRange range = RangeOf(given);
-  const ElementType type = start->shape().type;
-  if (given->IsConstant() && given->literal() != nullptr) {
-    const int64_t at = given->literal()->GetInt(0), held = std::clamp<int64_t>(at, 0, last);
-    return at == held ? start : w.Integer(type, held);
-  }
-  if (range.least && *range.least >= 0 && range.greatest && *range.greatest <= last) return start;
-  return w.rewriter().Add(Opcode::kClamp, start->shape(),
-                          {w.Integer(type, 0), start, w.Integer(type, last)});
 }
 
 }  // namespace
@@ -295,6 +282,9 @@ SpmdVisitor::Handler SpmdVisitor::HandlerOf(const Instruction& i) const {
   }
   if (TargetOf(i) == "Sharding") return &SpmdVisitor::Recut;
   if (TargetOf(i) == "TopK") return &SpmdVisitor::TopK;
+  if (TargetOf(i) == "_SPMDInternalOp_RotateRight") return &SpmdVisitor::RotateRight;
+  if (TargetOf(i) == "_SPMDInternalOp_MultiRotate") return &SpmdVisitor::RotateSeveral;
+  if (TargetOf(i) == "_SPMDInternalOp_MultiSlice") return &SpmdVisitor::SliceSeveral;
   for (const absl::string_view target : {"LayoutConstraint", "MoveToHost", "MoveToDevice"})
     if (TargetOf(i) == target) return &SpmdVisitor::ElementwiseCall;
   if (HasTrait(i.opcode(), kElementwise) && i.operand_count() > 0) return &SpmdVisitor::Elementwise;
@@ -332,6 +322,12 @@ bool SpmdVisitor::IsAlikeInRegion(const Instruction& collective) const {
   std::vector<int64_t> place(context_.partitions);
   for (const Devices& group : scope_->groups)
     for (size_t k = 0; k < group.size(); ++k) place[group[k]] = static_cast<int64_t>(k);
+  if (collective.opcode() == Opcode::kCollectivePermute)
+    return absl::c_all_of(collective.attr<CollectivePermuteAttrs>().source_target_pairs,
+                          [&](const auto& pair) {
+                            return place[pair.first % context_.partitions] ==
+                                   place[pair.second % context_.partitions];
+                          });
   const auto groups =
       DeviceGroupsOf(collective, to_.module()->header().replica_count, context_.partitions);
   if (!groups.ok()) return false;
@@ -473,10 +469,20 @@ absl::Status SpmdVisitor::Elementwise(const Instruction& i) {
   return absl::OkStatus();
 }
 
-// A custom call that computes each element by itself, or none.
+// A custom call that computes each element by itself, or none. What moves between memories moves as
+// it is cut.
 absl::Status SpmdVisitor::ElementwiseCall(const Instruction& i) {
+  const bool moves = absl::StartsWith(TargetOf(i), "MoveTo") && i.operand_count() == 1 &&
+                     Of(i.operand(0)).IsArray() && !Of(i.operand(0)).cut().HasOneDevice() &&
+                     CutOfResult().IsTiled();
+  const std::vector<Cut> wanted = cuts_;
+  if (moves) cuts_ = Of(i.operand(0)).cuts;
   RETURN_IF_ERROR(Elementwise(i));
   Instruction* made = done_[i.id()].value;
+  if (moves) {
+    cuts_ = wanted;
+    done_[i.id()] = sharder_.To(done_[i.id()], wanted);
+  }
   if (made->opcode() != Opcode::kCustomCall) return absl::OkStatus();
   auto& layouts = made->mutable_attr<CustomCallAttrs>().operand_layout_constraints;
   for (size_t k = 0; layouts && k < layouts->size(); ++k)
@@ -489,16 +495,19 @@ absl::Status SpmdVisitor::BitcastConvert(const Instruction& i) {
   const Cut& cut = CutOfResult();
   const int64_t from = i.operand(0)->shape().rank(), to = i.shape().rank();
   if (from == to) return Elementwise(i);
-  if (!cut.IsTiled()) return Default(i);
-  DimVector tiles = cut.tiles;
-  if (from > to) {
-    tiles.insert(tiles.begin() + to, 1);
-  } else {
-    if (tiles[to - 1] != 1) return Default(i);
-    tiles.erase(tiles.begin() + to - 1);
+  const Shard& operand = Of(i.operand(0));
+  if (from > to) {  // whole in the dimension that goes
+    if (!operand.cut().IsTiled()) return Default(i);
+    const Cut whole = MadeWhole(operand.cut(), {from - 1});
+    const Cut result = WithoutDims(whole, {from - 1});
+    Instruction* made = Clone(i, ShardOf(i.shape(), result), {sharder_.To(operand, whole).value});
+    Set(i, Array(made, i.shape(), result));
+    return absl::OkStatus();
   }
-  const Cut wanted = Retiled(cut, tiles, cut.has_copies);
-  Set(i, Clone(i, LocalShape(i), {sharder_.To(Of(i.operand(0)), wanted).value}));
+  if (!cut.IsTiled()) return Default(i);
+  const Cut whole = MadeWhole(cut, {to - 1});
+  Instruction* x = sharder_.To(operand, WithoutDims(whole, {to - 1})).value;
+  Set(i, Array(Clone(i, ShardOf(i.shape(), whole), {x}), i.shape(), whole));
   return absl::OkStatus();
 }
 
@@ -594,6 +603,8 @@ absl::Status SpmdVisitor::Reshape(const Instruction& i) {
   const auto wanted = Reshaped(i.shape(), from, cut);
   if (wanted && wanted->NumTiles() == cut.NumTiles()) {
     Set(i, Clone(i, LocalShape(i), {sharder_.To(operand, *wanted).value}));
+    if (operand.cut().IsReplicated())  // who needs it whole need not gather it
+      sharder_.Know(done_[i.id()], Array(Clone(i, i.shape(), {operand.value}), i.shape(), Cut()));
     return absl::OkStatus();
   }
   const auto possible = Reshaped(from, i.shape(), operand.cut());
@@ -611,6 +622,16 @@ absl::Status SpmdVisitor::Reshape(const Instruction& i) {
       Set(i, Array(local, i.shape(), *possible));
       return absl::OkStatus();
     }
+  }
+  // One of them is made whole, the last that may.
+  for (int64_t d = from.rank() - 1; operand.cut().IsTiled() && d >= 0; --d) {
+    if (operand.cut().tiles[d] == 1 || OnlyCutDim(operand.cut())) continue;
+    const Cut whole = MadeWhole(operand.cut(), {d});
+    const auto kept = Reshaped(from, i.shape(), whole);
+    if (!kept || kept->NumTiles() != whole.NumTiles()) continue;
+    Instruction* local = Clone(i, ShardOf(i.shape(), *kept), {sharder_.To(operand, whole).value});
+    Set(i, Array(local, i.shape(), *kept));
+    return absl::OkStatus();
   }
   return ReshapeByHalo(i);
 }
@@ -669,6 +690,10 @@ absl::Status SpmdVisitor::Slice(const Instruction& i) {
   const Cut& cut = CutOfResult();
   if (!cut.IsTiled()) return Default(i);
   const SliceSpec& slice = i.attr<SliceAttrs>().slice;
+  if (Instruction* padded = SliceOfPad(i)) {
+    Set(i, padded);
+    return absl::OkStatus();
+  }
   const auto windowed = sharder_.ForSlice(sharder_.To(Of(i.operand(0)), cut), slice, cut);
   if (!windowed || !windowed->offset.empty()) return Default(i);
   Instruction* made = sharder_.SliceLocally(*windowed, slice);
@@ -679,70 +704,49 @@ absl::Status SpmdVisitor::Slice(const Instruction& i) {
   return absl::OkStatus();
 }
 
-absl::Status SpmdVisitor::Pad(const Instruction& i) {
-  const Cut& cut = CutOfResult();
-  if (!cut.IsTiled()) return Default(i);
-  Instruction* value = WholeOf(i.operand(1));
-  const auto windowed =
-      sharder_.ForPad(Of(i.operand(0)), i.attr<PadAttrs>().padding, i.shape(), cut, value);
-  if (!windowed) return Default(i);
+// A part of `x` padded to the result of `i`; null where it cannot be had.
+Instruction* SpmdVisitor::Padded(const Instruction& i, const Shard& x, const PaddingConfig& padding,
+                                 Instruction* value) {
+  const auto windowed = sharder_.ForPad(x, padding, i.shape(), CutOfResult(), value);
+  if (!windowed) return nullptr;
   Instruction* made = sharder_.PadLocally(*windowed, value);
   const Shape local = LocalShape(i);
   if (!windowed->offset.empty()) made = w_.DynamicSlice(made, windowed->offset, local.dims);
-  if (made->shape().dims != local.dims) return Default(i);
+  return made->shape().dims == local.dims ? made : nullptr;
+}
+
+absl::Status SpmdVisitor::Pad(const Instruction& i) {
+  if (!CutOfResult().IsTiled()) return Default(i);
+  Instruction* made =
+      Padded(i, Of(i.operand(0)), i.attr<PadAttrs>().padding, WholeOf(i.operand(1)));
+  if (made == nullptr) return Default(i);
   Set(i, made);
   return absl::OkStatus();
 }
 
-// Along a dimension that is cut: each partition writes its parts of the operands into the whole
-// result, which is summed up and cut.
+// Along a dimension that is cut: another one that has no tiles takes them for the while, or the
+// dimension is made whole.
 absl::Status SpmdVisitor::Concatenate(const Instruction& i) {
   const Cut& cut = CutOfResult();
   if (!cut.IsTiled()) return Default(i);
   const int64_t d = i.attr<DimensionsAttrs>().dimensions[0];
-  const Shape local = LocalShape(i);
-  if (cut.tiles[d] == 1) {
-    std::vector<Instruction*> operands;
-    for (const Instruction* operand : i.operands())
-      operands.push_back(sharder_.To(Of(operand), cut).value);
-    Set(i, Clone(i, local, operands));
+  if (const auto amount = RotationOf(i); amount && cut.tiles[d] > 1) {
+    Set(i, Rotated(done_[i.operand(0)->operand(0)->id()], d, *amount));
     return absl::OkStatus();
   }
-  const Shape& last = i.operand(i.operand_count() - 1)->shape();
-  const int64_t last_padding = ShardOf(last, cut).dims[d] * cut.tiles[d] - last.dims[d];
-  const int64_t padding = local.dims[d] * cut.tiles[d] - i.shape().dims[d];
-  Shape whole = local;
-  whole.dims[d] = local.dims[d] * cut.tiles[d] + std::max<int64_t>(0, last_padding - padding);
-  Instruction* sum = w_.FillInteger(whole, 0);
-  int64_t offset = 0;
-  for (const Instruction* operand : i.operands()) {
-    const Shard part = sharder_.To(Of(operand), cut);
-    Instruction* value = part.value;
-    // Padding must not be added to what others write there.
-    if (operand->shape().dims[d] % cut.tiles[d] != 0) {
-      DimVector others;
-      for (int64_t k = 0; k < whole.rank(); ++k)
-        if (k != d) others.push_back(k);
-      value = sharder_.PadWith(part, writer_.Zero(whole.type), {}, others);
-      if (offset + operand->shape().dims[d] != i.shape().dims[d]) return Default(i);
-    }
-    std::vector<Instruction*> starts(whole.rank(), writer_.S32(0));
-    starts[d] =
-        PlaceFunction(value->shape().dims[d], offset).Write(w_, writer_.Places(cut, scope_)[d]);
-    sum = w_.DynamicUpdateSlice(sum, value, starts);
-    offset += operand->shape().dims[d];
+  Cut joined = cut;
+  for (int64_t k = 0; k < cut.rank() && joined.Dim(d) > 1; ++k) {
+    if (cut.tiles[k] != 1 || i.shape().dims[k] % cut.tiles[d] != 0) continue;
+    DimVector order(cut.rank());
+    std::iota(order.begin(), order.end(), 0);
+    std::swap(order[k], order[d]);
+    joined = Transposed(cut, order);
   }
-  DimVector others;
-  for (size_t k = 0; k < cut.tiles.size(); ++k)
-    if (static_cast<int64_t>(k) != d) others.push_back(static_cast<int64_t>(k));
-  const Grouped line = GroupBy(cut, others);
-  DeviceScope* scope = writer_.Within(scope_, line.groups);
-  Devices every(scope->size());
-  std::iota(every.begin(), every.end(), 0);
-  sum = writer_.AllReduce(sum, {std::move(every)}, writer_.Add(whole.type), scope);
-  std::vector<Instruction*> starts = writer_.Places(line.cut, scope);
-  starts[d] = PlaceFunction(local.dims[d], 0).Write(w_, starts[d]);
-  Set(i, w_.DynamicSlice(sum, starts, local.dims));
+  if (joined.Dim(d) > 1) joined = MadeWhole(cut, {d});
+  std::vector<Instruction*> operands;
+  for (const Instruction* operand : i.operands())
+    operands.push_back(sharder_.To(Of(operand), joined).value);
+  Set(i, Array(Clone(i, ShardOf(i.shape(), joined), operands), i.shape(), joined));
   return absl::OkStatus();
 }
 
@@ -759,94 +763,6 @@ absl::Status SpmdVisitor::DynamicSlice(const Instruction& i) {
                          ? writer_.Zero(i.operand(d + 1)->shape().type)
                          : WholeOf(i.operand(d + 1)));
   Set(i, w_.DynamicSlice(x, starts, LocalShape(i).dims));
-  return absl::OkStatus();
-}
-
-absl::Status SpmdVisitor::DynamicUpdateSlice(const Instruction& i) {
-  const Cut& cut = CutOfResult();
-  const int64_t rank = i.shape().rank();
-  const Shape& update = i.operand(1)->shape();
-  if (!cut.IsTiled() || i.operand_count() != rank + 2) return Default(i);
-  DimVector slices, cut_slices, cut_others;
-  bool unknown = false;  // whether a start may lie anywhere
-  bool in_one = true;    // whether the update lies within one shard
-  const Shape local = LocalShape(i);
-  for (int64_t d = 0; d < rank; ++d) {
-    if (update.dims[d] == i.shape().dims[d]) {
-      if (cut.tiles[d] != 1) cut_others.push_back(d);
-      continue;
-    }
-    slices.push_back(d);
-    if (cut.tiles[d] == 1) continue;
-    const Instruction* start = i.operand(d + 2);
-    if (update.dims[d] != 1) {
-      if (!start->IsConstant() || start->literal() == nullptr) {
-        unknown = true;
-        continue;
-      }
-      const int64_t at =
-          std::clamp<int64_t>(start->literal()->GetInt(0), 0, i.shape().dims[d] - update.dims[d]);
-      in_one &= at / local.dims[d] == (at + update.dims[d] - 1) / local.dims[d];
-    }
-    cut_slices.push_back(d);
-  }
-  if (unknown && cut_others.empty()) return Default(i);
-  if (unknown || !in_one) {  // the sliced dimensions whole
-    const Cut between = MadeWholeExcept(Of(i.operand(0)).cut(), cut_others);
-    const Shard base = sharder_.To(Of(i.operand(0)), between);
-    std::vector<Instruction*> starts;
-    for (int64_t d = 0; d < rank; ++d) starts.push_back(WholeOf(i.operand(d + 2)));
-    Instruction* made =
-        w_.DynamicUpdateSlice(base.value, sharder_.To(Of(i.operand(1)), between).value, starts);
-    Set(i, Array(made, i.shape(), between));
-    return absl::OkStatus();
-  }
-  if (!cut_slices.empty()) return UpdateOneShard(i, cut_slices, slices, !cut_others.empty());
-  Instruction* base = sharder_.To(Of(i.operand(0)), cut).value;
-  Instruction* part = sharder_.To(Of(i.operand(1)), cut).value;
-  std::vector<Instruction*> starts;
-  for (int64_t d = 0; d < rank; ++d)
-    starts.push_back(update.dims[d] == i.shape().dims[d]
-                         ? writer_.Zero(i.operand(d + 2)->shape().type)
-                         : WholeOf(i.operand(d + 2)));
-  Set(i, w_.DynamicUpdateSlice(base, part, starts));
-  return absl::OkStatus();
-}
-
-// The partition whose shard holds the update writes it.
-absl::Status SpmdVisitor::UpdateOneShard(const Instruction& i, absl::Span<const int64_t> cut_slices,
-                                         absl::Span<const int64_t> slices, bool has_cut_others) {
-  const Cut cut = CutOfResult();
-  const int64_t rank = i.shape().rank();
-  const Shape& update = i.operand(1)->shape();
-  std::vector<Instruction*> starts;
-  for (int64_t d = 0; d < rank; ++d)
-    starts.push_back(update.dims[d] == i.shape().dims[d]
-                         ? writer_.Zero(i.operand(d + 2)->shape().type)
-                         : WholeOf(i.operand(d + 2)));
-  Instruction* base = sharder_.To(Of(i.operand(0)), cut).value;
-  Instruction* part =
-      sharder_.To(Of(i.operand(1)), has_cut_others ? MadeWhole(cut, slices) : Cut()).value;
-  const std::vector<Instruction*> places = writer_.Places(cut, scope_);
-  Instruction* writes = w_.Integer(ElementType::kPred, 1);
-  for (const int64_t d : cut_slices) {
-    const ElementType type = starts[d]->shape().type;
-    Instruction* size = writer_.S32(base->shape().dims[d]);
-    Instruction* first = w_.Binary(Opcode::kMultiply, places[d], size);
-    Instruction* next =
-        w_.Binary(Opcode::kMultiply, w_.Binary(Opcode::kAdd, places[d], writer_.S32(1)), size);
-    Instruction* start =
-        HeldInside(w_, starts[d], i.operand(d + 2), i.shape().dims[d] - update.dims[d]);
-    Instruction* begins = w_.Compare(start, w_.Convert(first, type), ComparisonDirection::kGe);
-    Instruction* ends = w_.Compare(start, w_.Convert(next, type), ComparisonDirection::kLt);
-    Instruction* is_here = w_.Binary(Opcode::kAnd, begins, ends);
-    writes = w_.Binary(Opcode::kAnd, writes, is_here);
-    starts[d] = w_.Select(is_here, w_.Binary(Opcode::kSubtract, start, w_.Convert(first, type)),
-                          writer_.Zero(type));
-  }
-  Instruction* updated = w_.DynamicUpdateSlice(base, part, starts);
-  Instruction* which = r_.Broadcast(writes, RetypedLike(base->shape(), ElementType::kPred), {});
-  Set(i, r_.Add(Opcode::kSelect, base->shape(), {which, updated, base}));
   return absl::OkStatus();
 }
 

@@ -103,9 +103,26 @@ class SpmdVisitor {
   absl::Status ReshapeByHalo(const Instruction& i);
   absl::Status Slice(const Instruction& i);
   absl::Status Pad(const Instruction& i);
+  Instruction* Padded(const Instruction& i, const Shard& x, const PaddingConfig& padding,
+                      Instruction* value);
+  Instruction* SliceOfPad(const Instruction& i);
+  bool IsCutAlike(const Instruction& x) const;
+  absl::Status RotateRight(const Instruction& i);
+  absl::Status RotateSeveral(const Instruction& i);
+  absl::Status SliceSeveral(const Instruction& i);
+  Instruction* RotateShards(const Shard& x, int64_t d, int64_t amount, int64_t shards);
+  Instruction* Rotated(const Shard& x, int64_t d, int64_t amount);
+  Instruction* FromShard(const Shard& x, int64_t d, int64_t distance, int64_t shards,
+                         Instruction* rows);
+  std::optional<int64_t> RotationOf(const Instruction& i) const;
   absl::Status Concatenate(const Instruction& i);
   absl::Status DynamicSlice(const Instruction& i);
   absl::Status DynamicUpdateSlice(const Instruction& i);
+  Instruction* PaddedInPlace(const Instruction& i, const Shard& x, const PaddingConfig& padding,
+                             Instruction* value);
+  Instruction* UpdateInPlace(const Instruction& i, const DimVector& starts, bool in_one);
+  Instruction* SliceInPlace(const Instruction& i, const DimVector& starts);
+  Instruction* SelectUpdate(const Instruction& i, bool in_one);
   absl::Status UpdateOneShard(const Instruction& i, absl::Span<const int64_t> cut_slices,
                               absl::Span<const int64_t> slices, bool has_cut_others);
   absl::Status Reverse(const Instruction& i);
@@ -114,9 +131,12 @@ class SpmdVisitor {
   absl::Status ReduceWindow(const Instruction& i);
   absl::Status SelectAndScatter(const Instruction& i);
   absl::Status Sort(const Instruction& i);
+  std::optional<int64_t> FirstRowsRead(const Instruction& i, int64_t d) const;
+  absl::Status SortFirstRows(const Instruction& i, int64_t d, int64_t rows);
   absl::Status Dot(const Instruction& i);
   absl::Status Convolution(const Instruction& i);
   absl::Status GroupedConvolution(const Instruction& i);
+  absl::Status ConvolutionByProduct(const Instruction& i);
   absl::Status Indexed(const Instruction& i);  // a gather or a scatter
   absl::Status While(const Instruction& i);
   absl::Status Conditional(const Instruction& i);
@@ -134,6 +154,7 @@ class SpmdVisitor {
   absl::Status LeaveRegion(const Instruction& i);
   absl::Status Recut(const Instruction& i);
   absl::Status TopK(const Instruction& i);
+  absl::Status TopKOfParts(const Instruction& i, int64_t k);
   absl::Status Scan(const Instruction& i);
 
   absl::StatusOr<Computation*> Partition(const Computation& callee,

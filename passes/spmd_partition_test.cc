@@ -4,6 +4,7 @@
 #include <random>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "interpreter/interpreter.h"
@@ -231,6 +232,66 @@ TEST(PartitionAtRandom, GivesThePartsOfTheWhole) {
     }
 }
 
+// A line of 2 to 25 elements cut over 2 to 8 devices, the instruction that moves its rows among them (pads, slices, windows,
+// dilated ones) and its result cut in the same way: rows come from neighbours, from far away, from nowhere. The result is made
+// whole at the end, since nobody asks what an uneven shard holds behind its rows.
+std::string LineMoved(std::mt19937& random) {
+  const auto within = [&random](int64_t least, int64_t most) {
+    return least + static_cast<int64_t>(random() % (most - least + 1));
+  };
+  const int64_t devices = std::vector<int64_t>{2, 3, 4, 8}[random() % 4], n = within(2, 25);
+  int64_t m = 0;
+  std::string moved;
+  while (m < 1) {
+    const int64_t low = within(-n / 2, n), high = within(-n / 2, n);
+    const int64_t size = within(1, n), dilation = within(1, 2), stride = within(1, 3);
+    const int64_t reach = (size - 1) * dilation + 1;
+    switch (random() % 4) {
+      case 0: {
+        const int64_t interior = within(0, 2);
+        m = low + n + (n - 1) * interior + high;
+        moved = absl::StrCat("pad(p, z), padding=", low, "_", high, "_", interior);
+        break;
+      }
+      case 1: {
+        const int64_t start = within(0, n - 1), limit = within(start + 1, n);
+        m = (limit - start + stride - 1) / stride;
+        moved = absl::StrCat("slice(p), slice={[", start, ":", limit, ":", stride, "]}");
+        break;
+      }
+      case 2:
+        if (low < 0 || high < 0 || low + n + high < reach) break;
+        m = (low + n + high - reach) / stride + 1;
+        moved = absl::StrCat("reduce-window(p, z), window={size=", size, " stride=", stride,
+                             " pad=", low, "_", high, " rhs_dilate=", dilation, "}, to_apply=add");
+        break;
+      default:
+        if (low < 0 || high < 0 || low + 2 * n - 1 + high < size) break;
+        m = (low + 2 * n - 1 + high - size) / stride + 1;
+        moved = absl::StrCat("reduce-window(p, z), window={size=", size, " stride=", stride,
+                             " pad=", low, "_", high, " lhs_dilate=2}, to_apply=add");
+    }
+  }
+  const std::string cut = absl::StrCat(", sharding={devices=[", devices, "]<=[", devices, "]}\n");
+  return absl::StrCat(
+      "HloModule m, num_partitions=", devices,
+      "\nadd { x = f32[] parameter(0) y = f32[] parameter(1) ROOT s = f32[] add(x, y) }\n"
+      "ENTRY e {\np = f32[", n, "]{0} parameter(0)", cut, "z = f32[] constant(",
+      absl::StartsWith(moved, "pad") ? "1.5" : "0", ")\nr = f32[", m, "]{0} ", moved, cut,
+      "ROOT n = f32[", m, "]{0} negate(r), sharding={replicated}\n}\n");
+}
+
+TEST(PartitionOfLines, GivesThePartsOfTheWhole) {
+  const char* count = std::getenv("HLOKIT_PARTITIONED_LINES");
+  for (uint32_t seed = 0; seed < (count == nullptr ? 300u : std::stoul(count)); ++seed) {
+    std::mt19937 random(seed);
+    const std::string text = LineMoved(random);
+    SCOPED_TRACE(absl::StrCat("seed ", seed, "\n", text));
+    ExpectSameParts(Read(text));
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
 #define ROWS ", sharding={devices=[4,1]<=[4]}\n"
 #define COLUMNS ", sharding={devices=[1,4]<=[4]}\n"
 #define MESH ", sharding={devices=[2,2]<=[4]}\n"
@@ -296,6 +357,10 @@ INSTANTIATE_TEST_SUITE_P(
              "z = f32[] constant(0)\n"
              "w = f32[8,12]{1,0} reduce-window(p, z), window={size=1x9 pad=0_0x5_3}, "
              "to_apply=add" COLUMNS "ROOT q = f32[8,12]{1,0} negate(w)" COLUMNS},
+        Case{"CutAndDilated", "p = f32[8,7]{1,0} parameter(0)" COLUMNS
+                              "z = f32[] constant(1.5)\n"
+                              "r = f32[8,25]{1,0} pad(p, z), padding=0_0x-1_7_2" COLUMNS
+                              "ROOT q = f32[8,25]{1,0} negate(r), sharding={replicated}"},
         Case{"Marked", "p = f32[8,12]{1,0} parameter(0)" ROWS
                        "s = f32[8,12]{1,0} custom-call(p), custom_call_target=\"Sharding\"" COLUMNS
                        "ROOT q = f32[8,12]{1,0} reverse(s), dimensions={0}" COLUMNS},

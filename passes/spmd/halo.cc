@@ -406,8 +406,10 @@ std::optional<Instruction*> ShardWriter::ExchangeValid(Instruction* x, const Sha
   Instruction* joined = *exchanged;
   const int64_t left = halo.left.Most(1, count);
   const int64_t left_or_padding = std::max(left, valid.left_padding);
-  const PlaceFunction start = PlaceFunction(0, left_or_padding) - halo.left;
   const int64_t low = std::max<int64_t>(0, left_or_padding - std::max<int64_t>(0, left));
+  // Rows before a shard's own first one; negative where no place needs that one.
+  const int64_t before = left > 0 ? left : std::min<int64_t>(0, halo.left.Most(0, count));
+  const PlaceFunction start = PlaceFunction(0, before + low) - halo.left;
   const int64_t high = std::max<int64_t>(
       0, start.Most(0, count) + valid.shard_size - joined->shape().dims[dim] - low);
   if (low > 0 || high > 0) joined = w_.Pad(joined, pad, PaddingOf(rank, dim, low, high));

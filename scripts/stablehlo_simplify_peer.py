@@ -108,6 +108,7 @@ def movements():
     yield "real of complex", [f"%n = stablehlo.complex %f, %f : tensor<3xcomplex<f32>>", f"%r = stablehlo.real %n : (tensor<3xcomplex<f32>>) -> {F}"], F
     yield "slice of concatenate", [JOIN, f"%r = stablehlo.slice %j [3:6] : (tensor<6xi32>) -> {I}"], I
     yield "slice across concatenate", [JOIN, f"%r = stablehlo.slice %j [2:5] : (tensor<6xi32>) -> {I}"], I
+    yield "concatenate of one twice", [JOIN, "%r = stablehlo.concatenate %j, %j, dim = 0 : (tensor<6xi32>, tensor<6xi32>) -> tensor<12xi32>"], "tensor<12xi32>"
     yield "concatenate of concatenates", [JOIN, f"%r = stablehlo.concatenate %j, %b, dim = 0 : (tensor<6xi32>, {I}) -> tensor<9xi32>"], "tensor<9xi32>"
     yield "update of all", [const("s", "0", "tensor<i32>"), f"%r = stablehlo.dynamic_update_slice %b, %b, %s : ({I}, {I}, tensor<i32>) -> {I}"], I
     yield "update of a part", [const("s", "1", "tensor<i32>"), const("u", "[7, 8]", TWO), f"%r = stablehlo.dynamic_update_slice %b, %u, %s : ({I}, {TWO}, tensor<i32>) -> {I}"], I

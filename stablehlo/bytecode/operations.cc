@@ -222,6 +222,7 @@ bool MlirBytecodeReader::ReadOperation(BytecodeCursor& c, MlirBlock& block) {
       if (number >= values.size() || values[number] == nullptr)
         return c.Fail(op->name, ": the value ", number, " is not defined before its use");
       op->operands.push_back(values[number]);
+      ++values[number]->uses;
     }
   }
   if ((mask & kHasSuccessors) != 0) return c.Fail("blocks with successors have no meaning in HLO");

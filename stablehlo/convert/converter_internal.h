@@ -98,6 +98,11 @@ class BodyConverter {
   // Makes the value the root, or a tuple of several.
   void Return(absl::Span<Instruction* const> values, bool always_tuple = false);
 
+  // Whether other operations, or the one at hand again, use what it has as operand `k` too.
+  bool IsUsedElsewhere(size_t k) const {
+    return current_ != nullptr && k < current_->operands.size() && current_->operands[k]->uses > 1;
+  }
+
   // Converts an operation of a block by itself.
   absl::Status ConvertOne(const MlirOperation& op);
   // Converts an operation that stands for the one at hand.

@@ -49,7 +49,11 @@ absl::Status ConvertFusion(BodyConverter& body, const MlirOperation& op) {
   ASSIGN_OR_RETURN(fusion.kind, OpAttributes(op).Enum<FusionKind>("fusion_kind", "kLoop"));
   ASSIGN_OR_RETURN(fusion.output_to_operand_aliasing, OutputAliasesOf(op));
   ASSIGN_OR_RETURN(Computation * fused, body.Region(op.regions[0]));
-  Instruction* made = body.Add(Opcode::kFusion, body.ShapeOf(op), operands, std::move(fusion));
+  const Shape& shape = fused->root()->shape();  // with its layout, which a transpose may have moved
+  if (!SameIgnoringLayout(shape, body.ShapeOf(op)))
+    return InvalidArgument(op.name, ": the region returns ", Text(shape), ", but the results are ",
+                           Text(body.ShapeOf(op)));
+  Instruction* made = body.Add(Opcode::kFusion, shape, operands, std::move(fusion));
   made->set_called({fused});
   body.SetResults(op, made);
   return absl::OkStatus();

@@ -267,12 +267,15 @@ Instruction* SimplifySlice(BodyConverter& body, Instruction* made) {
   return SimplifySliceOfConcatenate(made);
 }
 
-// As one concatenate of the operands' operands where they join the same dimension.
+// As one concatenate of the operands' operands where they join the same dimension and nothing else
+// uses what they join, which would then be made twice.
 Instruction* SimplifyConcatenate(BodyConverter& body, Instruction* made) {
   const DimensionsAttrs& attrs = made->attr<DimensionsAttrs>();
   std::vector<Instruction*> all;
-  for (Instruction* operand : made->operands()) {
-    if (operand->opcode() == Opcode::kConcatenate && operand->attr<DimensionsAttrs>() == attrs) {
+  for (int64_t k = 0; k < made->operand_count(); ++k) {
+    Instruction* operand = made->operand(k);
+    if (operand->opcode() == Opcode::kConcatenate && operand->attr<DimensionsAttrs>() == attrs &&
+        !body.IsUsedElsewhere(static_cast<size_t>(k))) {
       all.insert(all.end(), operand->operands().begin(), operand->operands().end());
     } else {
       all.push_back(operand);

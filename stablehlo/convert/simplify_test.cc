@@ -78,6 +78,18 @@ TEST(SimplifyTest, WhatIsLeftOfIntegers) {
        "%s = stablehlo.slice %j [3:6] : (tensor<6xi32>) -> tensor<3xi32>\n"
        "%r = stablehlo.abs %s : tensor<3xi32>",
        "abs(%Arg_0)"},
+      {"%j = stablehlo.concatenate %x, %x, dim = 0 : (tensor<3xi32>, tensor<3xi32>) -> "
+       "tensor<6xi32>\n"
+       "%k = stablehlo.concatenate %j, %x, dim = 0 : (tensor<6xi32>, tensor<3xi32>) -> "
+       "tensor<9xi32>\n"
+       "%r = stablehlo.slice %k [4:7] : (tensor<9xi32>) -> tensor<3xi32>",
+       "concatenate(%Arg_0, %Arg_0, %Arg_0)"},
+      {"%j = stablehlo.concatenate %x, %x, dim = 0 : (tensor<3xi32>, tensor<3xi32>) -> "
+       "tensor<6xi32>\n"
+       "%k = stablehlo.concatenate %j, %j, dim = 0 : (tensor<6xi32>, tensor<6xi32>) -> "
+       "tensor<12xi32>\n"
+       "%r = stablehlo.slice %k [4:7] : (tensor<12xi32>) -> tensor<3xi32>",
+       "concatenate(%concatenate, %concatenate)"},
       {"%i = stablehlo.constant dense<1> : tensor<i32>\n"
        "%r = \"stablehlo.case\"(%i) ({ stablehlo.return %x : tensor<3xi32> }, "
        "{ %a = stablehlo.abs %x : tensor<3xi32>\n stablehlo.return %a : tensor<3xi32> }) : "

@@ -95,7 +95,8 @@ struct MlirLocation {
 
 struct MlirValue {
   const MlirType* type = nullptr;
-  int32_t id = -1;  // dense in the module
+  int32_t id = -1;   // dense in the module
+  int32_t uses = 0;  // as operands, each counted
 };
 
 struct MlirOperation;

@@ -43,6 +43,7 @@ bool MlirTextReader::ReadOperand(MlirValue*& value) {
   if (index >= static_cast<int64_t>(found->second.values.size()))
     return s_.FailAt(place, "%", name, " has no result ", index);
   value = found->second.values[index];
+  ++value->uses;
   return true;
 }
 

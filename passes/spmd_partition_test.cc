@@ -283,7 +283,10 @@ std::string LineMoved(std::mt19937& random) {
 
 TEST(PartitionOfLines, GivesThePartsOfTheWhole) {
   const char* count = std::getenv("HLOKIT_PARTITIONED_LINES");
-  for (uint32_t seed = 0; seed < (count == nullptr ? 300u : std::stoul(count)); ++seed) {
+  const uint32_t seeds = count == nullptr ? 300 : static_cast<uint32_t>(std::stoul(count));
+  for (uint32_t k = 0; k <= seeds; ++k) {
+    // The last one: what one place needs ends behind what all the others bring.
+    const uint32_t seed = k < seeds ? k : 704;
     std::mt19937 random(seed);
     const std::string text = LineMoved(random);
     SCOPED_TRACE(absl::StrCat("seed ", seed, "\n", text));

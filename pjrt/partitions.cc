@@ -13,7 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "ir/op_facts.h"
 #include "ops/collective/shards.h"
-#include "passes/spmd/sharding_passes.h"
+#include "pjrt/chosen_cuts.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -70,73 +70,6 @@ absl::StatusOr<std::shared_ptr<GlobalData>> Join(const PjrtModule& module,
   Literal whole = JoinShards(cuts.parameters[number], cuts.parameter_cuts[number], pointers);
   ASSIGN_OR_RETURN(auto data, module.client->TransferToServer(std::move(whole)));
   return std::shared_ptr<GlobalData>(std::move(data));
-}
-
-}  // namespace
-
-namespace {
-
-// Whether flags let argument or result `i` be cut as the partitioner likes; one flag may be for
-// all.
-bool MayChoose(const std::vector<bool>& flags, size_t i) {
-  if (flags.size() == 1) return flags[0];
-  return i < flags.size() && flags[i];
-}
-
-absl::StatusOr<PjrtPartitions> StatedPartitions(const Module& module, int64_t count) {
-  PjrtPartitions cuts;
-  for (const Instruction* parameter : module.entry()->parameters()) {
-    ASSIGN_OR_RETURN(const std::vector<Tiling> tilings, ParameterTilings(*parameter, count));
-    cuts.parameter_cuts.push_back(tilings[0]);
-  }
-  ASSIGN_OR_RETURN(cuts.result_cuts, ResultTilings(*module.entry(), count));
-  return cuts;
-}
-
-// Shards of equal size, which is all that frameworks take.
-bool DividesEvenly(const Shape& shape, const Tiling& cut) {
-  if (cut.IsTrivial()) return true;
-  const Shape shard = ShardShape(shape, cut);
-  for (int d = 0; d < shape.rank(); ++d)
-    if (shard.dims[d] == 0 || shape.dims[d] % shard.dims[d] != 0) return false;
-  return true;
-}
-
-// Shardy cuts what is reversed as its operand, where GSPMD, whose rules the pass has, reverses the
-// devices too: in a module that only tells cuts, a copy stands for it.
-void ForgetReverses(Module& module) {
-  for (Computation* computation : module.Computations())
-    for (Instruction* i : computation->PostOrder()) {
-      if (i->opcode() != Opcode::kReverse) continue;
-      i->ReplaceAllUsesWith(computation->Add(Opcode::kCopy, i->shape(), {i->operand(0)}));
-      computation->Remove(i);
-    }
-}
-
-// Where the framework leaves it to us, arguments and results are cut as Shardy's propagation from
-// what is stated has it. Programs that it cannot handle stay as they are stated.
-void ChooseCuts(const Module& module, const PjrtCompileOptions& options, PjrtPartitions& cuts) {
-  const auto any = [](const std::vector<bool>& flags) {
-    return std::find(flags.begin(), flags.end(), true) != flags.end();
-  };
-  if (!any(options.propagate_to_parameters) && !any(options.propagate_to_output)) return;
-  const std::unique_ptr<Module> copy = module.Clone();
-  ForgetReverses(*copy);
-  copy->header().propagate_sharding_to_parameters = options.propagate_to_parameters;
-  copy->header().propagate_sharding_to_output = options.propagate_to_output;
-  if (!CreateShardyXla()->Run(*copy).ok()) return;
-  const auto found = StatedPartitions(*copy, cuts.count);
-  if (!found.ok() || found->parameter_cuts.size() != cuts.parameter_cuts.size() ||
-      found->result_cuts.size() != cuts.result_cuts.size())
-    return;
-  for (size_t i = 0; i < cuts.parameter_cuts.size(); ++i)
-    if (MayChoose(options.propagate_to_parameters, i) &&
-        DividesEvenly(cuts.parameters[i], found->parameter_cuts[i]))
-      cuts.parameter_cuts[i] = found->parameter_cuts[i];
-  for (size_t i = 0; i < cuts.result_cuts.size(); ++i)
-    if (MayChoose(options.propagate_to_output, i) &&
-        DividesEvenly(cuts.results[i], found->result_cuts[i]))
-      cuts.result_cuts[i] = found->result_cuts[i];
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "ops/collective/shards.h"
 #include "parser/parser.h"
 #include "pjrt/guarded.h"
+#include "pjrt/inspections.h"
 #include "proto/proto_file.h"
 #include "stablehlo/stablehlo.h"
 #include "support/diagnostics.h"
@@ -53,16 +54,6 @@ absl::StatusOr<std::unique_ptr<Module>> ReadProgram(absl::string_view format,
   }
   if (format == "hlo") return ReadModuleProto(code);
   return Unimplemented("programs of format \"", format, "\"; \"mlir\" and \"hlo\" are read");
-}
-
-// Calls by which XLA's partitioner tells a framework of shardings
-// (jax.debug.inspect_array_sharding): programs on whole arrays have no partitioner.
-void DropInspections(Module& module) {
-  for (Computation* computation : module.Computations())
-    for (Instruction* i : computation->PostOrder())
-      if (i->opcode() == Opcode::kCustomCall && i->users().empty() && !i->IsRoot() &&
-          i->attr<CustomCallAttrs>().target == "InspectSharding")
-        computation->Remove(i);
 }
 
 // The parameters whose buffers a run may take over.
@@ -186,9 +177,9 @@ absl::StatusOr<std::shared_ptr<PjrtModule>> CompileProgram(const std::shared_ptr
     made->source_format = std::string(format);
     made->source = std::string(code);
   }
-  DropInspections(*module);
   module->header().replica_count = made->options.replicas;
   module->header().num_partitions = made->options.partitions;
+  RETURN_IF_ERROR(TellShardings(*module, made->options));
   ASSIGN_OR_RETURN(made->partitions, PartitionsOf(*module, made->options));
   if (made->partitions.alike) module->header().num_partitions = 1;
   made->name = module->name();

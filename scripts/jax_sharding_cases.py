@@ -119,6 +119,19 @@ def sm_callback():
   got = []; sm(lambda v: (jax.debug.callback(lambda t: got.append(float(np.sum(t))), v), v)[1], P("x", "y"), P("x", "y")); jax.effects_barrier(); return sorted(got)
 @case
 def roofline(): return jax.jit(lambda x: lax.optimization_barrier(x) + 1)(a), jax.jit(lambda x: jax.lax.dynamic_slice(x, (2, 2), (4, 4)))(a), jax.jit(lambda x: jnp.tile(x, (2, 1)))(a), jax.jit(lambda x: x.astype(jnp.bfloat16).astype(jnp.float32))(a), jax.jit(lambda x: jnp.roll(x, 1, 0))(a), jax.jit(lambda x: lax.reduce_window(x, 0., lax.add, (2, 2), (1, 1), "SAME"))(a), jax.jit(lambda x: jnp.take_along_axis(x, jnp.argsort(-x, 1), 1))(a)
+@case
+def inspected():
+  got = []; look = lambda v: jax.debug.inspect_array_sharding(v, callback=lambda s: got.append(str(s.spec)))
+  def f(x): y = jnp.sin(x).T; look(y); look(y.sum()); look(y[3]); return y
+  r = jax.jit(f)(a); sm(lambda v: (look(v), v)[1], P("x"), P("x")); return r, got
+@case
+def inspected_wrong():
+  def bad(s): raise ValueError("told")
+  try: jax.jit(lambda x: (jax.debug.inspect_array_sharding(x * 2, callback=bad), x)[1])(a); return "none"
+  except Exception as e: return type(e).__name__
+@case
+def fitted():
+  b = jax.device_put(sq, S(("x", "y"))); return jax.jit(lambda x: (x[2:6], x[::2], jnp.split(x, 2), x.reshape(2, 32)))(b), jax.jit(lambda x: (x.reshape(2, 32), x.reshape(2, 4, 8), x[:, 3], jnp.pad(x, 1), lax.top_k(x, 3), jnp.linalg.cholesky(x @ x.T + 9 * jnp.eye(8))))(a)
 import re; only = re.compile(sys.argv[1] if len(sys.argv) > 1 else ".")
 for n, f in C.items():
   if not only.search(n): continue

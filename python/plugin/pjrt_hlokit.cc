@@ -11,6 +11,7 @@
 #include "ffi/xla_ffi.h"
 #include "pjrt/abi/api.h"
 #include "pjrt/extensions.h"
+#include "pjrt/inspections.h"
 
 extern "C" __attribute__((visibility("default"))) const hlokit::PJRT_Api* GetPjrtApi() {
   return hlokit::PjrtApi();
@@ -42,5 +43,10 @@ extern "C" __attribute__((visibility("default"))) int hlokit_pjrt_register_type(
   if (!status.ok()) std::snprintf(message, room, "%s", std::string(status.message()).c_str());
   *type_id = type.id;
   return status.ok() ? 0 : 1;
+}
+// Where programs tell how values are cut; of inspections.h.
+extern "C" __attribute__((visibility("default"))) void hlokit_pjrt_set_inspector(
+    hlokit::PjrtInspector inspector) {
+  hlokit::SetPjrtInspector(inspector);
 }
 // SPDX-License-Identifier: Apache-2.0

@@ -103,7 +103,7 @@ def initialize():
     """Registers the platform; JAX calls it. Raises FileNotFoundError where the library is not there."""
     from jax._src import xla_bridge  # pylint: disable=import-outside-toplevel
 
-    from . import callbacks, dlpack, ffi, forks  # pylint: disable=import-outside-toplevel
+    from . import callbacks, dlpack, ffi, forks, inspections  # pylint: disable=import-outside-toplevel
 
     library = library_path()
     xla_bridge._nonexperimental_plugins.add("hlokit")  # pylint: disable=protected-access
@@ -117,4 +117,5 @@ def initialize():
     ffi.install(library)
     dlpack.install()
     forks.install()
+    inspections.install(library)
 # SPDX-License-Identifier: Apache-2.0

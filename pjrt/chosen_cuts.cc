@@ -1,10 +1,9 @@
 // Cuts follow Shardy's propagation, as with JAX's CPU.
 //
-// passes/spmd spreads shardings by GSPMD's rules, which look at operations otherwise than Shardy in
-// a few places. A copy of the module is made in which such operations are replaced by others that
-// are spread as Shardy has it; its values mean nothing, its shardings are read and it is thrown
-// away. What comes out is then fitted to what a framework can say: whole axes of the mesh, as many
-// (from the major one) as divide a dimension evenly.
+// passes/spmd spreads shardings by GSPMD's rules; a copy of the module, with stand-ins for what
+// Shardy sees otherwise (shardy_stand_ins.h), is made for it and thrown away. What comes out is
+// then fitted to what a framework can say: whole axes of the mesh, as many (from the major one) as
+// divide a dimension evenly.
 //
 // Example: x = f32[8] over axes "x" of 4 and "y" of 2 devices, y = x[0:4]: the slice would be cut
 // in 8; 4 elements are cut by "x" alone, so y is.
@@ -16,100 +15,14 @@
 #include <utility>
 #include <vector>
 
-#include "ops/collective/sdy_internal.h"
+#include "ops/collective/meshes.h"
 #include "ops/collective/shards.h"
 #include "passes/manager.h"
-#include "passes/rewrite/hlo_writer.h"
+#include "passes/spmd/shardy_stand_ins.h"
 #include "support/status.h"
 
 namespace hlokit {
 namespace {
-
-// Shardy cuts what is reversed as its operand, where GSPMD reverses the devices too.
-Instruction* ForReverse(Instruction* i) {
-  return i->parent()->Add(Opcode::kCopy, i->shape(), {i->operand(0)});
-}
-
-// Dimensions of size 1 that a reshape takes away do not hinder the others: a sum over them.
-Instruction* ForSqueeze(Instruction* i) {
-  const Shape& from = i->operand(0)->shape();
-  const Shape& to = i->shape();
-  if (from.rank() <= to.rank()) return nullptr;
-  DimVector gone;
-  int k = 0;
-  for (int d = 0; d < from.rank(); ++d) {
-    const bool kept = k < to.rank() && from.dims[d] == to.dims[k] &&
-                      (from.dims[d] != 1 || from.rank() - d == to.rank() - k);
-    if (kept)
-      ++k;
-    else if (from.dims[d] == 1)
-      gone.push_back(d);
-    else
-      return nullptr;
-  }
-  if (k != to.rank()) return nullptr;
-  Instruction* zero = i->parent()->AddConstant(Literal(Shape::Array(from.type, {})));
-  Instruction* sum =
-      i->parent()->Add(Opcode::kReduce, i->shape(), {i->operand(0), zero}, DimensionsAttrs{gone});
-  sum->set_called({MakeReducer(*i->module(), Opcode::kAdd, from.type)});
-  return sum;
-}
-
-// A part of an array, of another type: the first elements of the last dimension.
-Instruction* ForPartOfTopK(Instruction* part) {
-  Instruction* x = part->operand(0)->operand(0);
-  SliceSpec slice;
-  for (int64_t size : part->shape().dims) slice.push_back({0, size, 1});
-  Shape shape = part->shape();
-  shape.type = x->shape().type;
-  Instruction* made = part->parent()->Add(Opcode::kSlice, shape, {x}, SliceAttrs{std::move(slice)});
-  if (shape.type == part->shape().type) return made;
-  return part->parent()->Add(Opcode::kConvert, part->shape(), {made});
-}
-
-// A factorization that JAX gives to LAPACK: Shardy knows nothing of it.
-Instruction* ForFactorization(Instruction* i) {
-  if (!i->shape().IsArray() || i->shape().rank() != 2) return nullptr;
-  CustomCallAttrs attrs;
-  attrs.target = "opaque";
-  return i->parent()->Add(Opcode::kCustomCall, i->shape(), i->operands(), std::move(attrs));
-}
-
-// What stands for an instruction while shardings are spread; null: itself.
-Instruction* StandIn(Instruction* i) {
-  switch (i->opcode()) {
-    case Opcode::kReverse:
-      return ForReverse(i);
-    case Opcode::kReshape:
-      return ForSqueeze(i);
-    case Opcode::kGetTupleElement:
-      return i->operand(0)->opcode() == Opcode::kTopK ? ForPartOfTopK(i) : nullptr;
-    case Opcode::kCholesky:
-    case Opcode::kTriangularSolve:
-      return ForFactorization(i);
-    default:
-      return nullptr;
-  }
-}
-
-void SetStandIns(Module& module) {
-  for (Computation* computation : module.Computations())
-    for (Instruction* i : computation->PostOrder()) {
-      if (i->sharding() != nullptr || i->IsRoot()) continue;
-      Instruction* made = StandIn(i);
-      if (made == nullptr) continue;
-      i->ReplaceAllUsesWith(made);
-      computation->Remove(i);
-    }
-}
-
-// Gives a result that stands alone a copy behind it, so that it is no root.
-void PutCopyBehindRoot(Module& module) {
-  Computation* entry = module.entry();
-  Instruction* root = entry->root();
-  if (!root->shape().IsArray() || root->sharding() != nullptr) return;
-  entry->set_root(entry->Add(Opcode::kCopy, root->shape(), {root}));
-}
 
 // The cut of a result's value, which may be uneven where the result's own may not: then the
 // propagation leaves the result whole. Null where nothing is known.
@@ -122,17 +35,6 @@ std::optional<Tiling> CutOfValue(const Instruction& root, size_t i, int64_t devi
   return *std::move(cut);
 }
 
-// The mesh of several devices that the module names; null where it names none.
-absl::StatusOr<SdyMesh> MeshOf(const Module& module, int64_t devices) {
-  for (const auto& [key, value] : module.header().frontend_attributes) {
-    if (key != "xla.sdy.meshes") continue;
-    ASSIGN_OR_RETURN(const std::vector<SdyMesh> meshes, ReadSdyMeshes(value));
-    for (const SdyMesh& mesh : meshes)
-      if (mesh.size() == devices && !mesh.axes.empty()) return mesh;
-  }
-  return InvalidArgument("the module names no mesh of ", devices, " devices");
-}
-
 // A whole axis that cuts a dimension: neighbouring tiles along it are `step` tiles apart.
 struct Axis {
   int64_t step = 0, size = 0;
@@ -141,11 +43,11 @@ struct Axis {
 // The tile along one dimension of the device at a position of the mesh.
 struct TilesAlong {
   const Tiling& cut;
-  const SdyMesh& mesh;
+  const DeviceGrid& grid;
   int64_t inner = 1, count = 1;  // tiles of the dimensions behind; of this one
   int64_t At(int64_t position) const {
     const auto p = static_cast<size_t>(position);
-    const int64_t device = mesh.device_ids.empty() ? position : mesh.device_ids[p];
+    const int64_t device = grid.ids.empty() ? position : grid.ids[p];
     return cut.tile_of[static_cast<size_t>(device)] / inner % count;
   }
 };
@@ -154,8 +56,8 @@ struct TilesAlong {
 // together give each device its tile, or the last is followed by a part of an axis.
 std::vector<Axis> AxesOf(const TilesAlong& tiles) {
   std::vector<Axis> axes;
-  int64_t stride = tiles.mesh.size();
-  for (const auto& [name, size] : tiles.mesh.axes) {
+  auto stride = static_cast<int64_t>(tiles.cut.tile_of.size());
+  for (const int64_t size : tiles.grid.sizes) {
     stride /= size;
     if (size == 1) continue;
     const int64_t step = tiles.At(stride) - tiles.At(0);
@@ -175,14 +77,14 @@ std::vector<Axis> AxesOf(const TilesAlong& tiles) {
 }
 
 // The cut by whole axes of the mesh, as many of them as divide the array evenly.
-Tiling FittedTo(const SdyMesh& mesh, const Shape& shape, const Tiling& cut) {
+Tiling FittedTo(const DeviceGrid& grid, const Shape& shape, const Tiling& cut) {
   Tiling fitted = cut;
   std::vector<int64_t> steps(cut.tiles.size(), 1);  // old tiles of a new one
   int64_t inner = 1;
   for (int64_t d = shape.rank() - 1; d >= 0; --d) {
     const int64_t count = cut.tiles[d];
     int64_t kept = 1;
-    for (const Axis& axis : AxesOf({cut, mesh, inner, count})) {
+    for (const Axis& axis : AxesOf({cut, grid, inner, count})) {
       if (shape.dims[d] % (kept * axis.size) != 0) break;
       kept *= axis.size;
     }
@@ -219,14 +121,13 @@ bool DividesEvenly(const Shape& shape, const Tiling& cut) {
 }
 
 // Takes over the cuts that were found where they may be chosen.
-void Take(const absl::StatusOr<SdyMesh>& mesh, const std::vector<bool>& flags,
+void Take(const absl::StatusOr<DeviceGrid>& grid, const std::vector<bool>& flags,
           const std::vector<Shape>& shapes, const std::vector<Tiling>& found,
           std::vector<Tiling>& cuts) {
   for (size_t i = 0; i < cuts.size(); ++i) {
     if (!MayChoose(flags, i)) continue;
-    const bool fits = mesh.ok() && shapes[i].IsArray() && !found[i].IsTrivial() &&
-                      static_cast<int64_t>(found[i].tile_of.size()) == mesh->size();
-    const Tiling cut = fits ? FittedTo(*mesh, shapes[i], found[i]) : found[i];
+    const bool fits = grid.ok() && shapes[i].IsArray() && !found[i].IsTrivial();
+    const Tiling cut = fits ? FittedTo(*grid, shapes[i], found[i]) : found[i];
     if (DividesEvenly(shapes[i], cut)) cuts[i] = cut;
   }
 }
@@ -248,8 +149,7 @@ absl::StatusOr<std::unique_ptr<Module>> SpreadCopy(const Module& module,
   std::unique_ptr<Module> copy = module.Clone();
   // JAX's functions inside of functions are calls, which Shardy inlines first.
   RETURN_IF_ERROR(RunPasses(*copy, "call-inliner"));
-  PutCopyBehindRoot(*copy);
-  SetStandIns(*copy);
+  SetShardyStandIns(*copy);
   copy->header().propagate_sharding_to_parameters = options.propagate_to_parameters;
   copy->header().propagate_sharding_to_output = options.propagate_to_output;
   RETURN_IF_ERROR(RunPasses(*copy, "shardy-xla"));
@@ -272,10 +172,10 @@ void ChooseCuts(const Module& module, const PjrtCompileOptions& options, PjrtPar
     for (size_t i = 0; i < found->result_cuts.size(); ++i)
       if (found->result_cuts[i].IsTrivial())
         if (auto cut = CutOfValue(root, i, cuts.count)) found->result_cuts[i] = *std::move(cut);
-  const absl::StatusOr<SdyMesh> mesh = MeshOf(module, cuts.count);
-  Take(mesh, options.propagate_to_parameters, cuts.parameters, found->parameter_cuts,
+  const absl::StatusOr<DeviceGrid> grid = GridOf(module, cuts.count);
+  Take(grid, options.propagate_to_parameters, cuts.parameters, found->parameter_cuts,
        cuts.parameter_cuts);
-  Take(mesh, options.propagate_to_output, cuts.results, found->result_cuts, cuts.result_cuts);
+  Take(grid, options.propagate_to_output, cuts.results, found->result_cuts, cuts.result_cuts);
 }
 
 }  // namespace hlokit

@@ -49,6 +49,16 @@ absl::Status CollectWantedProbes(const MlirOperation& op, WantedProbes& wanted) 
   return absl::OkStatus();
 }
 
+// Whether it is a call or runs one. MLIR does not know that a function has no effect, so XLA's conversion
+// keeps unused calls, and loops and branches with calls in them.
+bool RunsCalls(const Instruction& i) {
+  if (i.opcode() == Opcode::kCall) return true;
+  for (const Computation* called : i.called())
+    for (const Instruction* inner : called->Instructions())
+      if (RunsCalls(*inner)) return true;
+  return false;
+}
+
 // What nothing uses: MLIR's operations without effect go that way too.
 // The elements of a tuple stay as long as one of them is used; so do those of a parameter.
 bool IsUnused(const Instruction& i, const absl::flat_hash_set<const Instruction*>& taken_elements) {
@@ -57,7 +67,7 @@ bool IsUnused(const Instruction& i, const absl::flat_hash_set<const Instruction*
     return false;
   for (const Instruction* user : i.users())
     if (user->opcode() != Opcode::kGetTupleElement || !user->users().empty()) return false;
-  return true;
+  return !RunsCalls(i);
 }
 
 void DropUnused(Module& module, const absl::flat_hash_set<const Instruction*>& taken_elements) {

@@ -8,7 +8,7 @@
 // - dilated input (gradients of strided convolutions): one plain convolution for each remainder of
 // the output place, over every lhs_dilation-th window place (RunPhases);
 // - padding: a padded copy of the input (CopyPadded), linear in its size. Depthwise convolutions
-// have a kernel of their own (depthwise.h).
+// have kernels of their own, which need no copy (depthwise.cc).
 #include "runtime/convolution/conv.h"
 
 #include <algorithm>
@@ -188,7 +188,9 @@ void CopyPadded(void* ctx, const HlokitConvDesc& from, const HlokitConvDesc& to,
 void RunPadded(void* ctx, Conv conv) {
   const HlokitConvDim* dims = conv.desc.dims;
   const bool padded = std::any_of(dims, dims + conv.desc.spatial_rank, ReadsPadding);
-  if (!padded || CannotSum(conv.desc)) return RunInside(ctx, conv);
+  if (CannotSum(conv.desc)) return RunInside(ctx, conv);
+  if (RunDepthwiseLines(ctx, conv.desc, conv.lhs, conv.rhs, conv.out)) return;
+  if (!padded) return RunInside(ctx, conv);
   HlokitConvDesc inside = conv.desc;
   const int64_t elements = LayOutCopy(conv.desc, inside);
   for (int64_t i = 0; i < inside.spatial_rank; ++i) {

@@ -191,6 +191,46 @@ TEST(ConvTest, Images) {
   }
 }
 
+// Windows of 3 x 3, whose weights stay in registers, and others; padding, negative too, wider than
+// the window, or of all that a window meets; strides and dilated windows.
+TEST(ConvTest, DepthwiseWithPadding) {
+  Random random(9);
+  for (const int64_t features : {2, 16, 70})
+    for (const int64_t size : {1, 4, 11})
+      for (const int64_t window : {1, 3, 5})
+        for (const int64_t pad : {-1, 0, 1, 2, 6})
+          for (const int64_t stride : {1, 2}) {
+            const int64_t dilation = window == 3 && pad == 2 ? 2 : 1;
+            const int64_t out = (size + 2 * pad - (window - 1) * dilation - 1) / stride + 1;
+            if (size + 2 * pad < (window - 1) * dilation + 1) continue;
+            HlokitConvDesc c = {};
+            c.lhs_type = c.rhs_type = c.out_type = HLOKIT_F32;
+            c.batch = 2;
+            c.batch_groups = 1;
+            c.in_features = c.out_features = c.feature_groups = c.rhs_in_stride = features;
+            c.lhs_feature_stride = c.rhs_out_stride = c.out_feature_stride = 1;
+            c.lhs_batch_stride = size * size * features;
+            c.out_batch_stride = out * out * features;
+            c.spatial_rank = 2;
+            c.dims[0] = {size,
+                         window,
+                         out,
+                         size * features,
+                         window * features,
+                         out * features,
+                         stride,
+                         pad,
+                         1,
+                         dilation,
+                         0};
+            c.dims[1] = c.dims[0];
+            c.dims[1].lhs_stride = c.dims[1].rhs_stride = c.dims[1].out_stride = features;
+            const Sizes sizes = {2 * c.lhs_batch_stride, window * window * features,
+                                 2 * c.out_batch_stride};
+            CheckConv<float>(c, sizes, random);
+          }
+}
+
 // What a depthwise convolution of two images of 9 x 9 x 70 by a stride of 2 asks for its window's
 // gradient.
 TEST(ConvTest, GradientOfDepthwiseWindow) {

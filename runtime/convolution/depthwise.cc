@@ -2,6 +2,12 @@
 // for a matrix product. One pass over the output places computes all features of a place together,
 // a vector of features at a time: sums[f] += x[place + tap][f] * w[tap][f]. The gradient of such a
 // window has the same form with batch and features exchanged.
+//
+// Padding costs no copy (RunDepthwiseLines): a line of output places along the last dimension is
+// three runs, in whose middle every window lies inside along the line; each run has a list of the
+// window's places that meet input, made once for a line. Weights of a 3 x 3 window stay in
+// registers along the run. That leaves a load
+// and a multiply-add for each place of the window and vector of features.
 #include "runtime/convolution/depthwise_internal.h"
 
 #include <algorithm>
@@ -55,7 +61,103 @@ std::vector<int64_t> Offsets(const OwnedIndexMap& map) {
   return offsets;
 }
 
+constexpr int64_t kMaxTaps = 128;  // of a window whose lists lie on the stack
+
+// Window places that meet input, as offsets into both operands.
+struct Taps {
+  int64_t count = 0;
+  int64_t lhs[kMaxTaps], rhs[kMaxTaps];
+};
+
+// Appends to each of `taps` those places of dimension `d` that meet input at output place `o`.
+void Extend(const HlokitConvDim& d, int64_t o, const Taps& taps, Taps& more) {
+  more.count = 0;
+  for (int64_t k = 0; k < taps.count; ++k) {
+    for (int64_t w = 0; w < d.rhs_size; ++w) {
+      const int64_t at = o * d.window_stride + w * d.rhs_dilation - d.pad_low;
+      if (at < 0 || at >= d.lhs_size) continue;
+      more.lhs[more.count] = taps.lhs[k] + at * d.lhs_stride;
+      more.rhs[more.count++] = taps.rhs[k] + w * d.rhs_stride;
+    }
+  }
+}
+
+// One line of output places along the last dimension.
+class DepthwiseLines {
+ public:
+  DepthwiseLines(const HlokitConvDesc& desc, const float* lhs, const float* rhs, float* out)
+      : c_(desc), last_(desc.dims[desc.spatial_rank - 1]), lhs_(lhs), rhs_(rhs), out_(out) {
+    // The first place whose window lies inside the line, and the end of these.
+    const int64_t reach = (last_.rhs_size - 1) * last_.rhs_dilation;
+    const int64_t left = last_.lhs_size - 1 + last_.pad_low - reach;
+    const int64_t stride = last_.window_stride;
+    begin_ =
+        last_.pad_low <= 0 ? 0 : std::min((last_.pad_low + stride - 1) / stride, last_.out_size);
+    end_ = left < 0 ? begin_ : std::clamp(left / stride + 1, begin_, last_.out_size);
+  }
+
+  int64_t count() const {
+    int64_t lines = c_.batch;
+    for (int64_t i = 0; i + 1 < c_.spatial_rank; ++i) lines *= c_.dims[i].out_size;
+    return lines;
+  }
+
+  void Run(int64_t line) const {
+    Taps lists[2];
+    Taps* taps = &lists[0];
+    Taps* more = &lists[1];
+    taps->count = 1;
+    taps->lhs[0] = taps->rhs[0] = 0;
+    int64_t out = 0;
+    for (int64_t i = c_.spatial_rank - 2; i >= 0; --i) {
+      const HlokitConvDim& d = c_.dims[i];
+      out += line % d.out_size * d.out_stride;
+      Extend(d, line % d.out_size, *taps, *more);
+      std::swap(taps, more);
+      line /= d.out_size;
+    }
+    const float* lhs = lhs_ + line * c_.lhs_batch_stride;
+    float* to = out_ + out + line * c_.out_batch_stride;
+    for (int64_t o = 0; o < last_.out_size;) {
+      const bool inside = o >= begin_ && o < end_;
+      const int64_t places = inside ? end_ - o : 1;
+      Extend(last_, o, *taps, *more);
+      line_({lhs, rhs_, more->lhs, more->rhs, more->count, c_.in_features, places,
+             last_.window_stride * last_.lhs_stride, last_.out_stride, to + o * last_.out_stride});
+      o += places;
+    }
+  }
+
+ private:
+  const HlokitConvDesc& c_;
+  const HlokitConvDim& last_;
+  const float *lhs_, *rhs_;
+  float* out_;
+  int64_t begin_, end_;
+  const DepthwiseLine line_ = HLOKIT_OF_BEST_ISA(kDepthwiseLine);
+};
+
 }  // namespace
+
+bool RunDepthwiseLines(void* ctx, const HlokitConvDesc& c, const char* lhs, const char* rhs,
+                       char* out) {
+  const Form form = FormOf(c);
+  if (form.features == 0 || c.feature_groups != c.in_features || c.spatial_rank == 0) return false;
+  int64_t taps = 1;
+  for (int64_t i = 0; i < c.spatial_rank; ++i) {
+    if (c.dims[i].lhs_dilation != 1 || c.dims[i].rhs_size > kMaxTaps) return false;
+    taps *= c.dims[i].rhs_size;
+    if (taps > kMaxTaps) return false;
+  }
+  const DepthwiseLines lines(c, reinterpret_cast<const float*>(lhs),
+                             reinterpret_cast<const float*>(rhs), reinterpret_cast<float*>(out));
+  const int64_t places = c.dims[c.spatial_rank - 1].out_size;
+  const int64_t work = std::max<int64_t>(1, taps * form.features * places);
+  ParallelFor(ctx, lines.count(), (1 << 16) / work + 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) lines.Run(i);
+  });
+  return true;
+}
 
 bool RunDepthwise(void* ctx, const HlokitConvDesc& c, const char* lhs, const char* rhs, char* out) {
   const Form form = FormOf(c);

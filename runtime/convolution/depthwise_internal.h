@@ -5,6 +5,12 @@
 
 namespace hlokit {
 
+// Computes an f32 convolution of undilated input in which each output feature reads its own input
+// feature, all dense along these, with padding, which no window place reads; false (nothing done)
+// if `desc` is not of that kind.
+bool RunDepthwiseLines(void* ctx, const HlokitConvDesc& desc, const char* lhs, const char* rhs,
+                       char* out);
+
 // Computes an f32 convolution without padding, in which each output feature reads its own input
 // feature, or its own member of the batch (the gradient of such a convolution's window), all dense
 // along these; false (nothing done) if `desc` is not of that kind.
@@ -16,15 +22,29 @@ bool RunDepthwise(void* ctx, const HlokitConvDesc& desc, const char* lhs, const 
 using DepthwiseRow = void (*)(const float* lhs, const float* rhs, const int64_t* lhs_taps,
                               const int64_t* rhs_taps, int64_t taps, int64_t features,
                               bool accumulate, float* out);
+
+// Neighbouring places of the output that meet the same places of the window:
+// out[p * out_step + c] = sum over t of lhs[p * lhs_step + lhs_taps[t] + c] * rhs[rhs_taps[t] + c].
+struct DepthwiseTask {
+  const float *lhs, *rhs;
+  const int64_t *lhs_taps, *rhs_taps;
+  int64_t taps, features, places, lhs_step, out_step;
+  float* out;
+};
+using DepthwiseLine = void (*)(const DepthwiseTask& task);
+
 namespace isa_base {
 extern const DepthwiseRow kDepthwiseRow;
-}
+extern const DepthwiseLine kDepthwiseLine;
+}  // namespace isa_base
 namespace isa_avx2 {
 extern const DepthwiseRow kDepthwiseRow;
-}
+extern const DepthwiseLine kDepthwiseLine;
+}  // namespace isa_avx2
 namespace isa_avx512 {
 extern const DepthwiseRow kDepthwiseRow;
-}
+extern const DepthwiseLine kDepthwiseLine;
+}  // namespace isa_avx512
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

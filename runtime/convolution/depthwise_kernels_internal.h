@@ -45,8 +45,48 @@ void Row(const float* lhs, const float* rhs, const int64_t* lhs_taps, const int6
   }
 }
 
+// A vector of features at a time: its weights stay in registers over all places.
+template <int kTaps>
+HLOKIT_INLINE void LineOf(const DepthwiseTask& task) {
+  int64_t c = 0;
+  for (; c + kLanes <= task.features; c += kLanes) {
+    Vector weights[kTaps];
+    const float* x[kTaps];
+#pragma GCC unroll 9
+    for (int t = 0; t < kTaps; ++t) {
+      weights[t] = Load(task.rhs + task.rhs_taps[t] + c);
+      x[t] = task.lhs + task.lhs_taps[t] + c;
+    }
+    float* out = task.out + c;
+    for (int64_t p = 0, at = 0; p < task.places; ++p, at += task.lhs_step, out += task.out_step) {
+      Vector sum = {};
+#pragma GCC unroll 9
+      for (int t = 0; t < kTaps; ++t) sum += Load(x[t] + at) * weights[t];
+      *reinterpret_cast<Unaligned*>(out) = sum;
+    }
+  }
+  for (; c < task.features; ++c) {
+    for (int64_t p = 0; p < task.places; ++p) {
+      float sum = 0;
+      for (int t = 0; t < kTaps; ++t)
+        sum += task.lhs[p * task.lhs_step + task.lhs_taps[t] + c] * task.rhs[task.rhs_taps[t] + c];
+      task.out[p * task.out_step + c] = sum;
+    }
+  }
+}
+
+// Windows of 3 x 3, whole and with a row less at the edge; others place by place.
+void Line(const DepthwiseTask& task) {
+  if (task.taps == 9) return LineOf<9>(task);
+  if (task.taps == 6) return LineOf<6>(task);
+  for (int64_t p = 0; p < task.places; ++p)
+    Row(task.lhs + p * task.lhs_step, task.rhs, task.lhs_taps, task.rhs_taps, task.taps,
+        task.features, false, task.out + p * task.out_step);
+}
+
 }  // namespace
 
+constexpr DepthwiseLine kDepthwiseLine = &Line;
 constexpr DepthwiseRow kDepthwiseRow = &Row;
 
 }  // namespace hlokit::HLOKIT_ISA

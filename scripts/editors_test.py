@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The files of editors/: the VS Code extension on a stand-in of its API with the real server (where there is node), its grammar
-and its package; colours in vim (where there is a vim with syntax)."""
+and its package; colours in vim (where there is a vim with syntax); the server in neovim (where there is nvim)."""
 import argparse
 import json
 import os
@@ -133,6 +133,52 @@ def test_vim():
         assert found == words, found
 
 
+# From Debian 12's 0.7 on: opens a file, hovers, breaks and mends it, follows a name.
+NEOVIM = r"""
+vim.opt.runtimepath:prepend(os.getenv('HLO_VIM'))
+vim.cmd('filetype plugin on | syntax on')
+vim.cmd('edit ' .. os.getenv('HLO_FILE'))
+assert(vim.bo.filetype == 'hlo', 'filetype ' .. vim.bo.filetype)
+local client = vim.lsp.start_client({name = 'hlo', cmd = {os.getenv('HLO_LSP')}, root_dir = '.'})
+vim.lsp.buf_attach_client(0, client)
+local function wait(what, condition) assert(vim.wait(20000, condition, 20), what) end
+wait('the server starts', function() local c = vim.lsp.get_client_by_id(client); return c and c.initialized and vim.lsp.buf_is_attached(0, client) end)
+local function ask(method, params)
+  local answers = vim.lsp.buf_request_sync(0, method, params, 20000)
+  return answers[client].result
+end
+vim.api.nvim_win_set_cursor(0, {5, 8})
+local at = vim.lsp.util.make_position_params(0, 'utf-16')
+local hover
+wait('the text is read', function() hover = ask('textDocument/hover', at); return hover end)
+print('hover ' .. (hover.contents.value or hover.contents))
+vim.api.nvim_buf_set_lines(0, 4, 5, false, {'  ROOT %t = f32[5]{0} tanh(%p)'})
+wait('a diagnostic comes', function() return #vim.diagnostic.get(0) > 0 end)
+print('diagnostic ' .. vim.diagnostic.get(0)[1].message)
+vim.api.nvim_buf_set_lines(0, 4, 5, false, {'  ROOT %t = f32[4]{0} tanh(%p)'})
+wait('it goes', function() return #vim.diagnostic.get(0) == 0 end)
+print('syntax ' .. vim.fn.synIDattr(vim.fn.synID(3, 1, 1), 'name'))
+vim.api.nvim_win_set_cursor(0, {5, 28})
+vim.lsp.buf.definition()
+wait('definition goes there', function() return vim.api.nvim_win_get_cursor(0)[1] == 4 end)
+print('done')
+vim.cmd('qa!')
+"""
+
+
+def test_neovim(tools):
+    """The real editor without a window, with its own client."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, script = pathlib.Path(folder) / "m.hlo", pathlib.Path(folder) / "script.lua"
+        path.write_text(MODULE.replace(" // in", "").replace(', metadata={op_name="a"}', ""), encoding="utf-8")
+        script.write_text(NEOVIM, encoding="utf-8")
+        done = subprocess.run(["nvim", "--headless", "-u", "NONE", "-i", "NONE", "-c", f"luafile {script}", "-c", "cquit"], timeout=120, check=False,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              env={**os.environ, "HLO_VIM": str(EDITORS / "vim"), "HLO_FILE": str(path), "HLO_LSP": str(tools / "hlo-lsp"), "HOME": folder})
+        assert done.returncode == 0 and "done" in done.stdout, done.stdout
+        assert "size: 16 B" in done.stdout and "the root is f32[5]" in done.stdout and "syntax hloKeyword" in done.stdout, done.stdout
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split(":")[0])
     parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build" / "release" / "bin", help="where the tools are")
@@ -147,6 +193,10 @@ def main():
         test_vim()
     else:
         print("no vim with syntax: its file was not tried")
+    if shutil.which("nvim"):
+        test_neovim(tools)
+    else:
+        print("no nvim: the server was not tried in it")
     return 0
 
 

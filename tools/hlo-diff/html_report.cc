@@ -1,8 +1,9 @@
-// A page with both modules side by side.
+// A page with both modules side by side: as graphs, then as text. A click on a box chooses it and
+// its partner, brings both into sight, and marks their row.
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "printer/printer.h"
-#include "tools/hlo-diff/report.h"
+#include "tools/hlo-diff/report_internal.h"
 
 namespace hlokit {
 namespace {
@@ -20,19 +21,43 @@ tr.changed td { background: #d2992233; }
 tr.computation td { font-weight: bold; padding-top: 1em; }
 tr.same td { opacity: .7; }
 body.short tr.same { display: none; }
+.graphs { display: flex; gap: 8px; } figure { flex: 1; min-width: 0; margin: 0; } figure > div { overflow: auto; height: 55vh; border: 1px solid #8886; }
+svg path { fill: none; stroke: #8889; } .node { cursor: pointer; } .node rect { fill: #8881; stroke: #888; } .node text { fill: currentColor; font: 11px sans-serif; text-anchor: middle; }
+.node.removed rect { fill: #f8514955; } .node.added rect { fill: #2ea04355; } .node.changed rect { fill: #d2992255; }
+.node.chosen rect { stroke: #0b57d0; stroke-width: 3; } tr.chosen td { outline: 2px solid #0b57d0; }
 </style>
 <body class="short">
 )";
 
-std::string Escaped(absl::string_view text) {
-  return absl::StrReplaceAll(text, {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}});
+constexpr absl::string_view kScript = R"(<script>
+function choose(node) {
+  document.querySelectorAll('.chosen').forEach((old) => old.classList.remove('chosen'));
+  const partner = document.getElementById(node.dataset.partner);
+  for (const each of [node, partner])
+    if (each) { each.classList.add('chosen'); each.scrollIntoView({block: 'nearest', inline: 'center'}); }
+  const row = document.querySelector(`tr[data-before="${node.id}"], tr[data-after="${node.id}"]`);
+  if (row) row.classList.add('chosen');
 }
+for (const node of document.querySelectorAll('.node')) {
+  node.addEventListener('click', () => choose(node));
+  node.addEventListener('keydown', (event) => event.key === 'Enter' && choose(node));
+}
+for (const row of document.querySelectorAll('tr[data-before], tr[data-after]'))
+  row.addEventListener('click', () => {
+    const node = document.getElementById(row.dataset.after) || document.getElementById(row.dataset.before);
+    if (node) choose(node);
+  });
+</script>
+)";
 
+// `places`: attributes that name the boxes of a row's instructions.
 void AppendRow(std::string& html, absl::string_view kind, absl::string_view before,
-               absl::string_view after, absl::string_view title = "") {
-  absl::StrAppend(&html, "<tr class=\"", kind, "\"");
+               absl::string_view after, absl::string_view title = "",
+               absl::string_view places = "") {
+  absl::StrAppend(&html, "<tr class=\"", kind, "\"", places);
   if (!title.empty()) absl::StrAppend(&html, " title=\"", title, "\"");
-  absl::StrAppend(&html, "><td>", Escaped(before), "</td><td>", Escaped(after), "</td></tr>\n");
+  absl::StrAppend(&html, "><td>", EscapedHtml(before), "</td><td>", EscapedHtml(after),
+                  "</td></tr>\n");
 }
 
 class Table {
@@ -54,6 +79,12 @@ class Table {
  private:
   std::string Line(const Instruction* i) const { return Print(*i, options_); }
 
+  static std::string Places(const Instruction* before, const Instruction* after) {
+    return absl::StrCat(
+        before != nullptr ? absl::StrCat(" data-before=\"", DiffNodeId(*before, false), "\"") : "",
+        after != nullptr ? absl::StrCat(" data-after=\"", DiffNodeId(*after, true), "\"") : "");
+  }
+
   // The second's order; what only the first has, before the next of its own order that has a
   // partner.
   void AppendComputation(std::string& html, const Computation* before,
@@ -65,20 +96,21 @@ class Table {
     size_t next = 0;
     const auto removed_until = [&](const Instruction* stop) {
       for (; next < old.size() && old[next] != stop; ++next)
-        if (c_.match.AfterOf(old[next]) == nullptr) AppendRow(html, "removed", Line(old[next]), "");
+        if (c_.match.AfterOf(old[next]) == nullptr)
+          AppendRow(html, "removed", Line(old[next]), "", "", Places(old[next], nullptr));
       if (next < old.size()) ++next;
     };
     if (after != nullptr) {
       for (const Instruction* i : after->PostOrder()) {
         const Instruction* partner = c_.match.BeforeOf(i);
         if (partner == nullptr) {
-          AppendRow(html, "added", "", Line(i));
+          AppendRow(html, "added", "", Line(i), "", Places(nullptr, i));
           continue;
         }
         if (Later(old, next, partner)) removed_until(partner);
         const uint32_t aspects = c_.match.Aspects(partner) & ~c_.ignored;
         AppendRow(html, aspects != 0 ? "changed" : "same", Line(partner), Line(i),
-                  AspectsText(aspects));
+                  AspectsText(aspects), Places(partner, i));
       }
     }
     removed_until(nullptr);
@@ -98,14 +130,17 @@ class Table {
 
 }  // namespace
 
+std::string EscapedHtml(absl::string_view text) {
+  return absl::StrReplaceAll(text, {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}});
+}
+
 std::string HtmlReport(const Comparison& c) {
-  const ModuleDifference& d = c.difference;
   return absl::StrCat(
-      kHead, "<p>", Escaped(c.before_name), " &rarr; ", Escaped(c.after_name), ": ", d.same,
-      " the same, ", d.changed.size(), " changed, ", d.removed.size(), " removed, ", d.added.size(),
-      " added. <label><input type=\"checkbox\" "
+      kHead, "<p>", EscapedHtml(c.before_name), " &rarr; ", EscapedHtml(c.after_name), "</p><pre>",
+      EscapedHtml(DiffSummary(c)), "</pre>\n", DiffGraphs(c),
+      "<p><label><input type=\"checkbox\" "
       "onchange=\"document.body.classList.toggle('short')\"> show what is the same</label></p>\n",
-      Table(c).Text());
+      Table(c).Text(), kScript);
 }
 
 }  // namespace hlokit

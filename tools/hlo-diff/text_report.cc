@@ -6,7 +6,7 @@
 #include "analysis/source_line.h"
 #include "nlohmann/json.hpp"
 #include "printer/printer.h"
-#include "tools/hlo-diff/report.h"
+#include "tools/hlo-diff/report_internal.h"
 
 namespace hlokit {
 namespace {
@@ -72,31 +72,65 @@ std::string GroupLine(const Comparison& c, absl::string_view title, const Key& k
   return text.empty() ? "" : absl::StrCat("  ", title, ": ", text, "\n");
 }
 
+// An instruction's text without names and metadata, by which the copies of a repeated block are
+// alike.
+std::string FormOf(const Instruction& i) {
+  PrintOptions options;
+  options.metadata = false;
+  const std::string text = Print(i, options);
+  std::string form;
+  for (size_t k = 0; k < text.size(); ++k) {
+    form += text[k];
+    if (text[k] != '%') continue;
+    while (k + 1 < text.size() && text.find_first_of(" ,)", k + 1) != k + 1) ++k;
+  }
+  return form;
+}
+
+// The instructions of a list that are printed, the first kShown of each form, and a line for the
+// others: 32 layers that changed alike are told once.
+template <typename Fn>
+void EachFolded(const std::vector<const Instruction*>& list, std::string& text, Fn print) {
+  constexpr int64_t kShown = 3;
+  std::map<std::string, int64_t> counts;
+  std::vector<const Instruction*> last;  // of each form that has more
+  for (const Instruction* i : list) {
+    const int64_t count = ++counts[FormOf(*i)];
+    if (count <= kShown) print(*i);
+    if (count == kShown + 1) last.push_back(i);
+  }
+  for (const Instruction* i : last)
+    absl::StrAppend(&text, "  and ", counts[FormOf(*i)] - kShown, " more like %", i->name(), "\n");
+}
+
+}  // namespace
+
 // What a reader wants to know first.
-std::string Summary(const Comparison& c) {
+std::string DiffSummary(const Comparison& c) {
   return absl::StrCat(
       CountsLine(c),
       GroupLine(c, "by opcode", [](const Instruction& i) { return std::string(Text(i.opcode())); }),
       GroupLine(c, "by source line", SourceLine), GroupLine(c, "by scope", ScopeOf));
 }
 
-}  // namespace
-
 std::string TextReport(const Comparison& c) {
   if (c.difference.empty()) return "";
   const PrintOptions options = LineOptions(c);
-  std::string text = absl::StrCat("--- ", c.before_name, "\n+++ ", c.after_name, "\n", Summary(c));
+  std::string text =
+      absl::StrCat("--- ", c.before_name, "\n+++ ", c.after_name, "\n", DiffSummary(c));
   for (const std::string& line : c.difference.header) absl::StrAppend(&text, "! ", line, "\n");
   for (const auto& [name, lines] : ByComputation(c)) {
     absl::StrAppend(&text, "@@ ", name, " @@\n");
-    for (const Instruction* i : lines.removed)
-      absl::StrAppend(&text, "- ", Print(*i, options), "\n");
-    for (const Instruction* i : lines.changed) {
-      const Instruction* after = c.match.AfterOf(i);
-      absl::StrAppend(&text, "~ ", AspectsText(c.match.Aspects(i) & ~c.ignored), "\n  - ",
-                      Print(*i, options), "\n  + ", Print(*after, options), "\n");
-    }
-    for (const Instruction* i : lines.added) absl::StrAppend(&text, "+ ", Print(*i, options), "\n");
+    EachFolded(lines.removed, text, [&, &text = text](const Instruction& i) {
+      absl::StrAppend(&text, "- ", Print(i, options), "\n");
+    });
+    EachFolded(lines.changed, text, [&, &text = text](const Instruction& i) {
+      absl::StrAppend(&text, "~ ", AspectsText(c.match.Aspects(&i) & ~c.ignored), "\n  - ",
+                      Print(i, options), "\n  + ", Print(*c.match.AfterOf(&i), options), "\n");
+    });
+    EachFolded(lines.added, text, [&, &text = text](const Instruction& i) {
+      absl::StrAppend(&text, "+ ", Print(i, options), "\n");
+    });
   }
   return text;
 }

@@ -133,4 +133,67 @@ def resnet(w, x):
             y = convolve(each["c"], jax.nn.relu(convolve(each["b"], y, stride)))
             x = jax.nn.relu(y + (convolve(each["skip"], x, stride) if "skip" in each else x))
     return dense(w["head"], x.mean((1, 2)))
+
+
+def deep(w, x, stride):
+    """A filter for each feature."""
+    features = x.shape[-1]
+    return lax.conv_general_dilated(x, w["w"], (stride, stride), [(1, 1)] * 2, feature_group_count=features,
+                                    dimension_numbers=("NHWC", "HWIO", "NHWC")) + w["b"]
+
+
+def mobilenet(w, x):
+    relu6 = jax.nn.relu6
+    x = relu6(convolve(w["stem"], x, 2))
+    for block in w["blocks"]:
+        (name, each), = block.items()
+        y = relu6(convolve(each["up"], x)) if "up" in each else x
+        y = convolve(each["down"], relu6(deep(each["deep"], y, int(name[-1]))))
+        x = x + y if x.shape == y.shape else y
+    return dense(w["head"], relu6(convolve(w["last"], x)).mean((1, 2)))
+
+
+def group_norm(w, x):
+    groups = x.reshape(x.shape[0], -1, 8, x.shape[-1] // 8)
+    mean = groups.mean((1, 3), keepdims=True)
+    y = (groups - mean) * lax.rsqrt(((groups - mean) ** 2).mean((1, 3), keepdims=True) + 1e-5)
+    return y.reshape(x.shape) * w["g"] + w["b"]
+
+
+def unet_block(w, x, time):
+    y = convolve(w["conv1"], jax.nn.silu(group_norm(w["norm1"], x))) + dense(w["time"], time)[:, None, None]
+    y = convolve(w["conv2"], jax.nn.silu(group_norm(w["norm2"], y)))
+    return y + (convolve(w["skip"], x) if "skip" in w else x)
+
+
+def denoise(w, x, time):
+    time = jax.nn.silu(dense(w["time"], time))
+    x, kept = convolve(w["stem"], x), []
+    for number, each in enumerate(w["down"]):
+        x = unet_block(each, x, time)
+        kept.append(x)
+        if number < 2:
+            x = lax.reduce_window(x, 0.0, lax.add, (1, 2, 2, 1), (1, 2, 2, 1), "VALID") * 0.25
+    x = unet_block(w["middle"][0], x, time)
+    flat = group_norm(w["norm"], x).reshape(x.shape[0], -1, x.shape[-1])
+    q, k, v = (heads_of(t) for t in jnp.split(dense(w["qkv"], flat), 3, -1))
+    x = unet_block(w["middle"][1], x + dense(w["out"], attention(q, k, v)).reshape(x.shape), time)
+    for number, each in enumerate(w["up"]):
+        x = unet_block(each, jnp.concatenate([x, kept.pop()], -1), time)
+        if number < 2:
+            x = jnp.repeat(jnp.repeat(x, 2, 1), 2, 2)
+    return convolve(w["head"], jax.nn.silu(group_norm(w["last"], x)))
+
+
+def listen(w, x):
+    for name, stride in (("conv1", 1), ("conv2", 2)):
+        x = lax.conv_general_dilated(x, w[name]["w"], (stride,), [(1, 1)], dimension_numbers=("NWC", "WIO", "NWC"))
+        x = jax.nn.gelu(x + w[name]["b"])
+    return encoder(w, x + w["places"])
+
+
+def train(w, x, target):
+    """A step of gradient descent: the loss, then the new weights."""
+    loss, slopes = jax.value_and_grad(lambda w: ((encoder(w, x) - target) ** 2).mean())(w)
+    return (loss, *(a - 0.01 * b for a, b in zip(jax.tree_util.tree_leaves(w), jax.tree_util.tree_leaves(slopes))))
 # SPDX-License-Identifier: Apache-2.0

@@ -90,8 +90,8 @@ def by_hlokit(a, program):
         subprocess.run([str(c) for c in [*command, "--output", folder / "out.npz"]], check=True, stdout=subprocess.DEVNULL)
         out = numpy.load(folder / "out.npz")
         first = [out[key].view(ml_dtypes.bfloat16) if out[key].dtype.kind == "V" else out[key] for key in out.files]
-        command += ["--freeze-inputs", "^w_", "--iterations", 3, "--warmup", 2, "--min-seconds", a.seconds,
-                    "--json", folder / "times.json", *(["--donate"] if program.donated else [])]
+        command += [*([] if program.trains else ["--freeze-inputs", "^w_"]), "--iterations", 3, "--warmup", 2,
+                    "--min-seconds", a.seconds, "--json", folder / "times.json", *(["--donate"] if program.donated else [])]
         subprocess.run([str(c) for c in command], check=True, stdout=subprocess.DEVNULL)
         got = json.loads((folder / "times.json").read_text())
     return wide(first), got["compile_s"], [got["run_min_s"]]
@@ -116,7 +116,7 @@ class TorchProgram:
             got = torch.from_numpy(x.view(numpy.int16).copy()).view(torch.bfloat16)
         else:
             got = torch.from_numpy(x.copy())
-        if x.ndim != 4 or self.function.__name__ not in ("resnet", "vision"):
+        if x.ndim != 4 or self.function.__name__ not in ("resnet", "vision", "mobilenet", "denoise"):
             return got
         is_filter = x.shape[0] == x.shape[1] and x.shape[0] <= 11
         return got.permute((3, 2, 0, 1) if is_filter else (0, 3, 1, 2)).contiguous(memory_format=torch.channels_last)
@@ -131,12 +131,12 @@ class TorchProgram:
         return Net().eval()
 
     def wide(self, result):
-        return wide([r.float() for r in (result if isinstance(result, (list, tuple)) else [result])])
+        return wide([r.detach().float() for r in (result if isinstance(result, (list, tuple)) else [result])])
 
 
 def by_torch(a, program, compiled=False):
     net = TorchProgram(a, program)
-    with net.torch.inference_mode():
+    with net.torch.inference_mode(not program.trains):
         module = net.torch.compile(net.module(), mode="max-autotune") if compiled else net.module()
         first, compile_s, times = timed(lambda: module(*net.inputs), a.seconds)
         return net.wide(first), compile_s, times
@@ -148,6 +148,8 @@ def by_torch_compiled(a, program):
 
 def by_openvino(a, program):
     import openvino
+    if program.trains:
+        sys.exit("runs inference alone")
     net = TorchProgram(a, program)
     start = time.perf_counter()
     with net.torch.no_grad():
@@ -167,6 +169,8 @@ def by_openvino(a, program):
 
 def by_onnxruntime(a, program):
     import onnxruntime
+    if program.trains:
+        sys.exit("runs inference alone")
     net = TorchProgram(a, program)
     start = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder, net.torch.no_grad():

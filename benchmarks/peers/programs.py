@@ -20,6 +20,7 @@ class Program:
     dtype: type = numpy.float32
     tolerance: float = 2e-3  # of results against XLA's, relative to the largest of them
     donated: tuple = ()  # inputs that are overwritten
+    trains: bool = False  # gives a loss and new weights: these are not frozen, and inference alone cannot run it
 
 
 def array(rng, *shape):
@@ -113,16 +114,77 @@ def residual(rng, s):
     return weights, [rng.standard_normal((s["batch"], s["pixels"], s["pixels"], 3)).astype(numpy.float32)]
 
 
+def mobile(rng, s):
+    """MobileNetV2: inverted residuals (expansion, features, blocks, stride)."""
+    features, blocks = s["stem"], []
+    for expansion, outputs, count, stride in s["stages"]:
+        for k in range(count):
+            middle = features * expansion
+            block = {"deep": convolution(rng, 3, 1, middle), "down": convolution(rng, 1, middle, outputs)}
+            if expansion > 1:
+                block["up"] = convolution(rng, 1, features, middle)
+            block["deep"]["w"] *= 3
+            # Stages of one stride name it where their first block begins.
+            blocks.append({"stride2" if k == 0 and stride == 2 else "stride1": block})
+            features = outputs
+    weights = {"stem": convolution(rng, 3, 3, s["stem"]), "blocks": blocks,
+               "last": convolution(rng, 1, features, s["last"]), "head": dense(rng, s["last"], 1000)}
+    return weights, [rng.standard_normal((s["batch"], s["pixels"], s["pixels"], 3)).astype(numpy.float32)]
+
+
+def unet_block(rng, inputs, outputs, time):
+    block = {"norm1": norm(rng, inputs), "conv1": convolution(rng, 3, inputs, outputs), "time": dense(rng, time, outputs),
+             "norm2": norm(rng, outputs), "conv2": convolution(rng, 3, outputs, outputs)}
+    if inputs != outputs:
+        block["skip"] = convolution(rng, 1, inputs, outputs)
+    return block
+
+
+def unet(rng, s):
+    """One denoising step: two levels down, attention in the middle, two up."""
+    c, time = s["width"], 4 * s["width"]
+    weights = {"stem": convolution(rng, 3, 4, c), "time": dense(rng, time, time),
+               "down": [unet_block(rng, c, c, time), unet_block(rng, c, 2 * c, time), unet_block(rng, 2 * c, 4 * c, time)],
+               "middle": [unet_block(rng, 4 * c, 4 * c, time), unet_block(rng, 4 * c, 4 * c, time)],
+               "norm": norm(rng, 4 * c), "qkv": dense(rng, 4 * c, 12 * c), "out": dense(rng, 4 * c, 4 * c),
+               "up": [unet_block(rng, 8 * c, 2 * c, time), unet_block(rng, 4 * c, c, time), unet_block(rng, 2 * c, c, time)],
+               "last": norm(rng, c), "head": convolution(rng, 3, c, 4)}
+    return weights, [rng.standard_normal((s["batch"], s["pixels"], s["pixels"], 4)).astype(numpy.float32),
+                     rng.standard_normal((s["batch"], time)).astype(numpy.float32)]
+
+
+def speech(rng, s):
+    """Whisper's encoder: two convolutions over time, then a transformer."""
+    weights, _ = transformer(rng, {**s, "tokens": 1})
+    d = s["d"]
+    weights |= {"conv1": {"w": array(rng, 3, 80, d), "b": array(rng, d)},
+                "conv2": {"w": array(rng, 3, d, d), "b": array(rng, d)}, "places": array(rng, s["frames"] // 2, d)}
+    return weights, [rng.standard_normal((s["batch"], s["frames"], 80)).astype(numpy.float32)]
+
+
+def training(rng, s):
+    weights, inputs = transformer(rng, s)
+    return weights, [*inputs, rng.standard_normal(inputs[0].shape).astype(numpy.float32)]
+
+
 BERT = {"batch": 1, "tokens": 128, "d": 768, "layers": 12}
 LITTLE = {"batch": 1, "tokens": 12, "d": 128, "layers": 2, "words": 100, "cache": 20}
 LLAMA = {"batch": 1, "tokens": 256, "d": 2048, "hidden": 5632, "heads": 32, "key_heads": 4, "layers": 2}
 LITTLE_LLAMA = {"batch": 1, "tokens": 12, "d": 128, "hidden": 96, "heads": 2, "key_heads": 1, "layers": 2}
 GPT2 = {"batch": 1, "tokens": 512, "d": 768, "layers": 12, "words": 50257, "cache": 1024}
 RESNET = {"batch": 1, "pixels": 224, "width": 64, "blocks": [3, 4, 6, 3]}
+MOBILE = {"batch": 1, "pixels": 224, "stem": 32, "last": 1280,
+          "stages": [(1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1)]}
+LITTLE_MOBILE = {"batch": 1, "pixels": 32, "stem": 8, "last": 64, "stages": [(1, 8, 1, 1), (6, 16, 2, 2)]}
 BF16 = {"dtype": ml_dtypes.bfloat16, "tolerance": 0.06}
 
 PROGRAMS = {
     "resnet50_1": Program("resnet", RESNET, {"batch": 1, "pixels": 32, "width": 16, "blocks": [1, 1]}, residual),
+    "resnet50_8": Program("resnet", {**RESNET, "batch": 8}, {"batch": 2, "pixels": 32, "width": 16, "blocks": [1, 1]}, residual),
+    "mobilenet_v2": Program("mobilenet", MOBILE, LITTLE_MOBILE, mobile),
+    "unet_step": Program("denoise", {"batch": 1, "pixels": 64, "width": 128}, {"batch": 1, "pixels": 8, "width": 32}, unet),
+    "whisper_base_encoder": Program("listen", {"batch": 1, "frames": 3000, "d": 512, "layers": 6},
+                                    {"batch": 1, "frames": 24, "d": 128, "layers": 2}, speech),
     "bert_base_128": Program("encoder", BERT, LITTLE, transformer),
     "bert_base_512": Program("encoder", {**BERT, "tokens": 512}, LITTLE, transformer),
     "bert_base_128_bf16": Program("encoder", BERT, LITTLE, transformer, **BF16),
@@ -133,6 +195,7 @@ PROGRAMS = {
     "llama_prefill_256": Program("llama", LLAMA, LITTLE_LLAMA, llama),
     "llama_prefill_256_bf16": Program("llama", LLAMA, LITTLE_LLAMA, llama, **BF16),
     "lstm": Program("lstm", {"d": 512, "steps": 64, "batch": 16}, {"d": 32, "steps": 5, "batch": 3}, lstm),
+    "bert_training_step": Program("train", {"batch": 2, "tokens": 128, "d": 768, "layers": 4}, LITTLE, training, trains=True),
     "dlrm": Program("recommender", {"d": 64, "tables": 26, "rows": 20000, "batch": 256},
                     {"d": 8, "tables": 4, "rows": 50, "batch": 5}, recommender),
 }

@@ -167,7 +167,33 @@ Instruction* DynamicArrays::Restored(Instruction* carried, const Shape& shape) {
   return x;
 }
 
+Instruction* DynamicArrays::Entered(Instruction* x) {
+  const Shape shape = x->shape();
+  if (!shape.HasDynamicDims()) return x;
+  if (shape.IsTuple()) {
+    std::vector<Instruction*> parts;
+    for (size_t k = 0; k < shape.elements.size(); ++k) parts.push_back(Entered(PartOf(w_, x, k)));
+    return w_.Tuple(parts);
+  }
+  std::vector<Instruction*> fields = {nullptr};
+  Instruction* padded = x;
+  for (int d = 0; d < shape.rank(); ++d) {
+    if (!shape.IsDynamic(d)) continue;
+    fields.push_back(rewriter_.Add(Opcode::kGetDimensionSize, RowMajor(ElementType::kS32, {}), {x},
+                                   DimensionsAttrs{{d}}));
+    padded = Sized(padded, d, Int(shape.dims[d]), /*dynamic=*/false);
+  }
+  fields[0] = padded;
+  return w_.Tuple(fields);
+}
+
+void DynamicArrays::NoteKept(Instruction* i, Instruction* kept) {
+  NoteCarried(i, Entered(kept));
+  kept_[i] = kept;
+}
+
 Instruction* DynamicArrays::Left(Instruction* i) {
+  if (const auto kept = kept_.find(i); kept != kept_.end()) return kept->second;
   if (!padded_.contains(i)) return i;
   Instruction* x = Restored(Carry(i), i->shape());
   if (x != Padded(i)) x->set_place(i->place());

@@ -52,6 +52,8 @@ class DynamicArrays {
   Instruction* CloneAtBounds(Instruction* i);
   // set-dimension-size(x, size) of dimension d, which becomes dynamic or static.
   Instruction* Sized(Instruction* x, int64_t d, Instruction* size, bool dynamic);
+  // `kept`, of i's shape, stands for `i`: what has dynamic sizes of its own.
+  void NoteKept(Instruction* i, Instruction* kept);
   // `i` as the outside of the entry sees it: set-dimension-size over what stands for it.
   Instruction* Left(Instruction* i);
 
@@ -74,10 +76,12 @@ class DynamicArrays {
 
  private:
   Instruction* Restored(Instruction* carried, const Shape& shape);
+  Instruction* Entered(Instruction* x);  // of Carried(x's shape)
 
   Computation& c_;
   Rewriter rewriter_;
   HloWriter w_;
+  absl::flat_hash_map<const Instruction*, Instruction*> kept_;
   absl::flat_hash_map<const Instruction*, Instruction*> padded_;
   absl::flat_hash_map<const Instruction*, Sizes> sizes_;
 };

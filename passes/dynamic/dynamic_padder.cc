@@ -6,9 +6,11 @@
 // place one part after the other, reshapes and transforms compute where elements come from,
 // get-dimension-size is the scalar. In tuples and loops' state an array of dynamic size becomes a
 // tuple of the array and its sizes. The entry's dynamic parameters and results keep their shapes:
-// set-dimension-size stands between them and the rest. Errors: Unimplemented, before anything is
-// changed, for an instruction whose result depends on elements beyond a size in another way (a
-// collective, a custom call, a fusion); with the option keep-unknown such modules stay as they are.
+// set-dimension-size stands between them and the rest, as around custom calls that are not known
+// and infeeds. Errors: Unimplemented, before anything is changed, for an instruction whose result
+// depends on elements beyond a size in another way (a collective, a fusion); with the option
+// keep-unknown such modules stay as they are, those with unknown custom calls too. InvalidArgument
+// for a size that is no s32.
 // Cost: linear, but that a transform of dynamic length n becomes a product with n x n numbers.
 //   reduce-sum(f32[<=8] x)  ->  reduce-sum(select(iota < size(x), x, 0)) of f32[8]
 #include <algorithm>
@@ -64,6 +66,12 @@ bool CanPad(const Instruction& i) {
   return rule != nullptr ? rule->can(i) : GoesAlong(i);
 }
 
+// What is not known gets and gives arrays that are dynamic still: a custom call, data from outside.
+bool IsForeign(const Instruction& i) {
+  return (i.opcode() == Opcode::kCustomCall || i.opcode() == Opcode::kInfeed) && !CanPad(i) &&
+         !i.shape().HasUnboundedDims();
+}
+
 class Padder {
  public:
   explicit Padder(Computation& c) : c_(c), a_(c) {}
@@ -100,6 +108,7 @@ class Padder {
       return a_.NoteCarried(
           i, a_.w().Part(a_.Padded(i->operand(0)), i->attr<GetTupleElementAttrs>().index));
     if (CarriesValues(*i)) return Carry(i);
+    if (IsForeign(*i)) return Keep(i);
     const PadRule* rule = FindRule(i->opcode());
     if (rule != nullptr) return rule->pad(a_, i);
     if (HasTrait(i->opcode(), kElementwise)) return PadElementwise(a_, i);
@@ -111,6 +120,13 @@ class Padder {
     for (Instruction* x : i->operands()) operands.push_back(a_.Carry(x));
     a_.NoteCarried(i, a_.rewriter().Clone(i, Carried(i->shape()), operands));
     if (RunsComputations(*i)) replaced_.push_back(i);
+  }
+
+  void Keep(Instruction* i) {
+    std::vector<Instruction*> operands;
+    for (Instruction* x : i->operands()) operands.push_back(a_.Left(x));
+    a_.NoteKept(i, a_.rewriter().Clone(i, i->shape(), operands));
+    replaced_.push_back(i);
   }
 
   // Of the entry: the border between sizes as XLA has them and sizes as values.
@@ -157,8 +173,8 @@ class Padder {
   std::vector<std::pair<Instruction*, Instruction*>> parameters_;
 };
 
-// The entry, and what its loops, branches, calls and asynchronous calls run; callees before callers.
-// An asynchronous call of dynamic arrays has no rule: inside its body sizes begin and end.
+// The entry, and what its loops, branches, calls and asynchronous calls run; callees before
+// callers. An asynchronous call of dynamic arrays has no rule: inside its body sizes begin and end.
 std::vector<Computation*> Running(const Module& module) {
   std::vector<Computation*> found = {module.entry()};
   for (size_t k = 0; k < found.size(); ++k)
@@ -198,9 +214,12 @@ class DynamicPadder final : public Pass {
     for (Computation* c : Running(module)) {
       bool touches = false;
       for (const Instruction* i : c->Instructions()) {
+        if (i->opcode() == Opcode::kGetDimensionSize && i->shape().type != ElementType::kS32)
+          return InvalidArgument(i->name(), " gives a size as ", Text(i->shape()),
+                                 ", not as s32[]");
         if (!TouchesDynamic(*i)) continue;
         touches = true;
-        if (CanPad(*i)) continue;
+        if (CanPad(*i) || (IsForeign(*i) && !keep_unknown_)) continue;
         if (keep_unknown_) return false;
         return Unimplemented(i->name(), " = ", Text(i->opcode()), " over a dynamic dimension");
       }
@@ -212,20 +231,36 @@ class DynamicPadder final : public Pass {
   // Only sizes at the borders are left.
   static bool IsDone(const Computation& entry) {
     for (const Instruction* i : entry.Instructions()) {
-      if (!TouchesDynamic(*i) || i->IsParameter()) continue;
-      const bool border =
-          i->opcode() == Opcode::kSetDimensionSize ||
-          (i->opcode() == Opcode::kTuple && (i->IsRoot() || IsPartOfRoot(*i))) ||
-          (i->opcode() == Opcode::kGetDimensionSize && i->operand(0)->IsParameter());
+      if (!TouchesDynamic(*i) || i->IsParameter() || IsForeign(*i)) continue;
+      const bool border = i->opcode() == Opcode::kSetDimensionSize ||
+                          (i->opcode() == Opcode::kTuple && (i->IsRoot() || IsPartOfRoot(*i))) ||
+                          (i->opcode() == Opcode::kTuple && FeedsForeign(*i)) ||
+                          IsPartOfForeign(*i) ||
+                          (i->opcode() == Opcode::kGetDimensionSize &&
+                           (i->operand(0)->IsParameter() || IsPartOfForeign(*i->operand(0))));
       if (!border) return false;
       if (i->opcode() != Opcode::kSetDimensionSize) continue;
       const bool enters = !i->shape().HasDynamicDims();
       if (enters) continue;
       for (const Instruction* user : i->users())
-        if (user->opcode() != Opcode::kSetDimensionSize && !user->IsRoot() && !IsPartOfRoot(*user))
+        if (user->opcode() != Opcode::kSetDimensionSize && !user->IsRoot() &&
+            !IsPartOfRoot(*user) && !IsForeign(*user) && !FeedsForeign(*user))
           return false;
     }
     return true;
+  }
+
+  // A tuple that only what is foreign takes; and a part of what that gives.
+  static bool FeedsForeign(const Instruction& i) {
+    return i.opcode() == Opcode::kTuple && !i.users().empty() &&
+           std::all_of(i.users().begin(), i.users().end(), [](const Instruction* user) {
+             return IsForeign(*user) || FeedsForeign(*user);
+           });
+  }
+  static bool IsPartOfForeign(const Instruction& i) {
+    const Instruction* x = &i;
+    while (x->opcode() == Opcode::kGetTupleElement) x = x->operand(0);
+    return IsForeign(*x);
   }
 
   // A tuple within the tuple that the entry gives.

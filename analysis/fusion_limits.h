@@ -21,6 +21,15 @@ struct FusionLimits {
   // LLVM operations that the code of one fusion may have, and copies of one instruction's code.
   int64_t max_code = 600, max_copies = 6;
 
+  // What a loop of its own costs beside its elements, in simple operations: on a GPU, a launch and
+  // what a result costs that goes through memory. Up to so much work is done again in several
+  // loops, or for several elements, to save a loop. 0: the rules for a processor, where loops are
+  // cheap, memory is cached, and a division or a branch for each element is not.
+  int64_t launch_work = 0;
+  // Elements of a reduction that a thread computes beside other work where loops are launches;
+  // longer ones have kernels of their own.
+  static constexpr int64_t kMaxShort = 32;
+
   // Fusions of rows (analysis/row_form.h), each computed by one thread in several passes.
   int64_t max_row_members = 150;
   int64_t min_rows = 16;  // fewer keep too few threads busy

@@ -182,6 +182,10 @@ bool BufferSharing::FusionMay(int64_t operand, int64_t operand_leaf, int64_t res
   const Instruction* part = tuple ? root->operand(result_leaf) : root;
   if (!SameStorage(p->shape(), part->shape())) return false;
   if (tuple && !IsOneLoop(operand, result_leaf)) return false;
+  if (root->opcode() == Opcode::kScatter) {  // nothing else reads the base
+    *wanted = root->operand_count() == 3 && root->operand(0) == p && p->users().size() == 1;
+    return *wanted;
+  }
   if (root->opcode() == Opcode::kDynamicUpdateSlice) {
     if (root->operand(0) != p) return false;
     *wanted = true;

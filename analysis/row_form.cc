@@ -44,7 +44,7 @@ bool SplitDims(const Instruction& reduce, RowForm& form) {
 
 class Checker {
  public:
-  explicit Checker(RowForm& form) : form_(form) {}
+  Checker(RowForm& form, int64_t max_nested) : form_(form), max_nested_(max_nested) {}
 
   bool Add(const Instruction& i) {
     int pass = -1;  // the last pass whose reductions the operands need
@@ -61,7 +61,7 @@ class Checker {
   bool AddReduce(const Instruction& i, int pass) {
     RowForm own;
     if (!SplitDims(i, own) || own.full.dims != form_.full.dims || own.within != form_.within)
-      return false;
+      return pass < 0 && own.length <= max_nested_ && !i.shape().IsTuple();
     for (int64_t k = 0; k < i.operand_count(); ++k)
       if (k >= i.operand_count() / 2 && pass_.contains(i.operand(k))) return false;
     if (!FirstPart(i).IsRowMajor()) return false;
@@ -100,6 +100,7 @@ class Checker {
   }
 
   RowForm& form_;
+  const int64_t max_nested_;
   absl::flat_hash_map<const Instruction*, int> pass_;
 };
 
@@ -147,16 +148,20 @@ bool RowForm::IsContiguous() const {
   return kept.empty() || within.empty() || kept.back() < within.front();
 }
 
-std::optional<RowForm> FindRowForm(absl::Span<const Instruction* const> members) {
-  RowForm form;
-  const auto first = std::find_if(members.begin(), members.end(), [](const Instruction* i) {
-    return i->opcode() == Opcode::kReduce;
-  });
-  if (first == members.end() || !SplitDims(**first, form)) return std::nullopt;
-  Checker checker(form);
-  for (const Instruction* i : members)
-    if (!checker.Add(*i)) return std::nullopt;
-  return form;
+std::optional<RowForm> FindRowForm(absl::Span<const Instruction* const> members,
+                                   int64_t max_nested) {
+  // The last reduction needs the others, or nothing of them; nested ones come before it.
+  for (size_t k = members.size(); k-- > 0;) {
+    if (members[k]->opcode() != Opcode::kReduce) continue;
+    RowForm form;
+    if (!SplitDims(*members[k], form)) return std::nullopt;
+    Checker checker(form, max_nested);
+    const bool all = std::all_of(members.begin(), members.end(),
+                                 [&](const Instruction* i) { return checker.Add(*i); });
+    if (all) return form;
+    if (max_nested == 0) return std::nullopt;
+  }
+  return std::nullopt;
 }
 
 }  // namespace hlokit

@@ -44,7 +44,10 @@ struct RowForm {
 // they are no row computation: there must be a reduction, all must reduce the same rows, and
 // whatever depends on one must keep to its row. Several elements a row and at least one reduction
 // are wanted; whether it pays is for the caller to say.
-std::optional<RowForm> FindRowForm(absl::Span<const Instruction* const> members);
+// Reductions of up to `max_nested` elements that need no other one may be of any rows: they are
+// none of the form's, but computed wherever an element of theirs is read.
+std::optional<RowForm> FindRowForm(absl::Span<const Instruction* const> members,
+                                   int64_t max_nested = 0);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -22,11 +22,11 @@ std::unique_ptr<Module> Parse(absl::string_view body) {
   return module.ok() ? *std::move(module) : nullptr;
 }
 
-std::optional<RowForm> FormOf(const Module& module) {
+std::optional<RowForm> FormOf(const Module& module, int64_t max_nested = 0) {
   std::vector<const Instruction*> members;
   for (const Instruction* i : module.entry()->PostOrder())
     if (!i->IsParameter()) members.push_back(i);
-  return FindRowForm(members);
+  return FindRowForm(members, max_nested);
 }
 
 constexpr char kSum[] = "  s = f32[4,5]{1,0} reduce(x, z), dimensions={2}, to_apply=sum\n";
@@ -54,6 +54,26 @@ TEST(RowFormTest, ReductionOfWhatAnotherGaveTakesOnePassMore) {
   EXPECT_EQ(form->passes, 3);
   ASSERT_EQ(form->reductions.size(), 2);
   EXPECT_EQ(form->reductions[1].pass, 1);
+}
+
+// A short reduction of other rows is read like memory, where it needs none of the form's.
+TEST(RowFormTest, NestedReductions) {
+  const auto module = Parse(
+      absl::StrCat(kSum, "  ROOT u = f32[4]{0} reduce(s, z), dimensions={1}, to_apply=sum\n"));
+  EXPECT_FALSE(FormOf(*module).has_value());
+  EXPECT_FALSE(FormOf(*module, 4).has_value());
+  const auto form = FormOf(*module, 8);
+  ASSERT_TRUE(form.has_value());
+  EXPECT_EQ(form->rows, 4);
+  EXPECT_EQ(form->length, 5);
+  EXPECT_EQ(form->reductions.size(), 1);
+  const auto behind =
+      Parse(absl::StrCat(kSum,
+                         "  b = f32[4,5,6]{2,1,0} broadcast(s), dimensions={0,1}\n"
+                         "  d = f32[4,5,6]{2,1,0} subtract(x, b)\n"
+                         "  u = f32[4,5]{1,0} reduce(d, z), dimensions={2}, to_apply=sum\n"
+                         "  ROOT v = f32[5]{0} reduce(u, z), dimensions={0}, to_apply=sum\n"));
+  EXPECT_FALSE(FormOf(*behind, 8).has_value() && FormOf(*behind, 8)->reductions.size() > 1);
 }
 
 TEST(RowFormTest, RowsMustNotMix) {

@@ -45,6 +45,10 @@ bool IsShortMatrixVector(const Instruction& instruction);
 // scatter and select-and-scatter roots: the base is copied (or lies there already), then the
 // updates are combined with it in order.
 bool AddScatterKernels(const KernelRequest& request, std::vector<Kernel>& out);
+// The base of a scatter's result `leaf`: copied where it is a buffer of its own, computed where it
+// is an expression; nothing where it lies in place.
+void AddScatterBase(const KernelRequest& request, const Instruction* base, int64_t leaf,
+                    std::vector<Kernel>& out);
 
 // dynamic-update-slice roots: the untouched part is copied (or lies there already), then the window
 // is written.

@@ -8,41 +8,13 @@
 
 #include "codegen/iteration_space.h"
 #include "codegen/kernel_strategies.h"
+#include "codegen/scatter_starts.h"
 #include "ops/dim_lists.h"
 
 namespace hlokit {
 namespace {
 
 using Walk = IterationSpace::Walk;
-
-// The base of a scatter: copied where it is a buffer of its own, computed where it is an
-// expression.
-void AddBase(const KernelRequest& request, const Instruction* base, int64_t leaf,
-             std::vector<Kernel>& out) {
-  const Expression& e = request.expression;
-  for (const Expression::Leaf& l : e.leaves) {
-    if (l.instruction != base) continue;
-    if (request.in_place(l.operand, leaf)) return;
-    if (base->shape().MinorToMajor() == e.shapes[leaf].MinorToMajor()) {
-      out.push_back(CopyKernel(l.operand, leaf, e.shapes[leaf], request.target));
-      return;
-    }
-  }
-  const IterationSpace space(e.shapes[leaf], Walk::kDimensions, request.target.tiling);
-  Kernel kernel;
-  kernel.units = space.units();
-  kernel.unit_cost = ElementCost(e) * static_cast<double>(space.elements_per_unit());
-  kernel.emit = [=](Builder& b, KernelArrays& arrays, llvm::Value* begin, llvm::Value* end) {
-    ElementEmitter emitter(b);
-    BindLeaves(emitter, e, arrays);
-    space.Emit(b, begin, end, [&](const ElementIndex& index) {
-      emitter.BeginScope();
-      StoreTo(b, arrays.result(leaf), index, emitter.Emit(base, ElementIndex::Multi(index.multi)));
-      emitter.EndScope();
-    });
-  };
-  if (space.units() > 0) out.push_back(std::move(kernel));
-}
 
 // One dimension of the windows, cut into parts of so many elements: each part of all updates is
 // combined in order, on whichever thread. Windows must all lie at the same place of it.
@@ -109,56 +81,13 @@ class ScatterEmitter {
       });
       return;
     }
-    llvm::Value* inside = FindStart(updates);
-    EmitIf(b_, inside, [&] {
+    ScatterStart start = EmitScatterStart(emitter_, *s_, index_);
+    start_ = std::move(start.at);
+    EmitIf(b_, start.inside, [&] {
       emitter_.BeginScope();
       WindowLoop(0, updates);
       emitter_.EndScope();
     });
-  }
-
-  // Sets start_ (by operand dimension); returns whether the whole window lies inside.
-  llvm::Value* FindStart(const Shape& updates) {
-    const Shape& base = s_->operand(0)->shape();
-    const Instruction* indices = s_->operand(n_);
-    start_.assign(base.rank(), b_.Index(0));
-    auto index_at = [&](int64_t component) {
-      std::vector<llvm::Value*> at;
-      for (int64_t d : batch_) at.push_back(index_[d]);
-      if (dims_.index_vector_dim < indices->shape().rank())
-        at.insert(at.begin() + dims_.index_vector_dim, b_.Index(component));
-      return ElementIndex::Multi(std::move(at));
-    };
-    llvm::Value* inside = b_.getTrue();
-    for (size_t k = 0; k < dims_.scatter_dims_to_operand_dims.size(); ++k) {
-      const int64_t d = dims_.scatter_dims_to_operand_dims[k];
-      llvm::Value* raw = emitter_.Emit(indices, index_at(static_cast<int64_t>(k))).re;
-      // Compared in the wider of the two types: a start may be any number of its own.
-      llvm::Type* type = raw->getType()->getScalarSizeInBits() > b_.IndexType()->getBitWidth()
-                             ? raw->getType()
-                             : b_.IndexType();
-      llvm::Value* start =
-          IsUnsigned(indices->shape().type) ? b_.CreateZExt(raw, type) : b_.CreateSExt(raw, type);
-      start_[d] = b_.CreateTrunc(start, b_.IndexType());
-      const int64_t last = base.dims[d] - WindowSize(d, updates);
-      if (last < 0) return b_.getFalse();
-      inside = b_.CreateAnd(inside, b_.CreateICmpULE(start, llvm::ConstantInt::get(type, last)));
-    }
-    for (size_t k = 0; k < dims_.input_batching_dims.size(); ++k) {
-      int64_t from = dims_.scatter_indices_batching_dims[k];
-      if (from > dims_.index_vector_dim) --from;
-      start_[dims_.input_batching_dims[k]] = index_[batch_[from]];
-    }
-    return inside;
-  }
-
-  // The window's size along base dimension `d`: 1 where the updates have no such dimension.
-  int64_t WindowSize(int64_t d, const Shape& updates) const {
-    if (Contains(dims_.inserted_window_dims, d) || Contains(dims_.input_batching_dims, d)) return 1;
-    int64_t at = 0;
-    for (int64_t e = 0; e < d; ++e)
-      at += !Contains(dims_.inserted_window_dims, e) && !Contains(dims_.input_batching_dims, e);
-    return updates.dims[dims_.update_window_dims[at]];
   }
 
   void WindowLoop(size_t level, const Shape& updates) {
@@ -270,6 +199,33 @@ void EmitSelectAndScatter(const Expression& e, const TilingPolicy& policy, Build
 
 }  // namespace
 
+void AddScatterBase(const KernelRequest& request, const Instruction* base, int64_t leaf,
+                    std::vector<Kernel>& out) {
+  const Expression& e = request.expression;
+  for (const Expression::Leaf& l : e.leaves) {
+    if (l.instruction != base) continue;
+    if (request.in_place(l.operand, leaf)) return;
+    if (base->shape().MinorToMajor() == e.shapes[leaf].MinorToMajor()) {
+      out.push_back(CopyKernel(l.operand, leaf, e.shapes[leaf], request.target));
+      return;
+    }
+  }
+  const IterationSpace space(e.shapes[leaf], Walk::kDimensions, request.target.tiling);
+  Kernel kernel;
+  kernel.units = space.units();
+  kernel.unit_cost = ElementCost(e) * static_cast<double>(space.elements_per_unit());
+  kernel.emit = [=](Builder& b, KernelArrays& arrays, llvm::Value* begin, llvm::Value* end) {
+    ElementEmitter emitter(b);
+    BindLeaves(emitter, e, arrays);
+    space.Emit(b, begin, end, [&](const ElementIndex& index) {
+      emitter.BeginScope();
+      StoreTo(b, arrays.result(leaf), index, emitter.Emit(base, ElementIndex::Multi(index.multi)));
+      emitter.EndScope();
+    });
+  };
+  if (space.units() > 0) out.push_back(std::move(kernel));
+}
+
 // Every computation called must be one of elements: the combiner, and select's predicate.
 bool AddScatterKernels(const KernelRequest& request, std::vector<Kernel>& out) {
   const Expression& e = request.expression;
@@ -278,7 +234,7 @@ bool AddScatterKernels(const KernelRequest& request, std::vector<Kernel>& out) {
   kernel.units = 1;
   if (root->opcode() == Opcode::kScatter) {
     const int64_t n = (root->operand_count() - 1) / 2;
-    for (int64_t k = 0; k < n; ++k) AddBase(request, root->operand(k), k, out);
+    for (int64_t k = 0; k < n; ++k) AddScatterBase(request, root->operand(k), k, out);
     if (root->operand(n + 1)->shape().ElementCount() == 0 ||
         root->operand(0)->shape().ElementCount() == 0)
       return true;

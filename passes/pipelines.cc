@@ -1,6 +1,9 @@
 // The pipelines' texts.
 #include "passes/pipelines.h"
 
+#include <string>
+
+#include "absl/strings/str_cat.h"
 #include "support/status.h"
 #include "support/text.h"
 
@@ -8,61 +11,65 @@ namespace hlokit {
 namespace {
 
 struct Pipeline {
-  absl::string_view name, spec;
+  absl::string_view name, front, back;  // the list is `front` and then `back`
 };
 
 // A pass a line; in a list that repeats (fix<...>), too.
+
+// What comes before fusions for kernels that compute elements (codegen/), whatever runs them.
+constexpr absl::string_view kElementKernelPasses =
+    "vendor-call-expander,"
+    "qr_expander,"
+    "eigh_expander,"
+    "batchnorm_expander,"
+    "scaled-dot-rewriter,"
+    "scan_expander,"
+    "stochastic_convert_decomposer,"
+    "call-inliner{manual-bodies},"
+    "flatten-call-graph{running},"
+    "zero_sized_hlo_elimination,"
+    "tuple-simplifier,"
+    "dce,"
+    "unrounded-products,"
+    "fix<"
+    "algsimp{exact},"
+    "constant_folding,"
+    "cse,"
+    "tuple-simplifier,"
+    "dce"
+    ">,"
+    "simplify-conditional,"
+    "simplify-while-loops{plain},"
+    "call-inliner{manual-bodies},"
+    "cse_barrier_expander,"
+    "fix<"
+    "algsimp{exact},"
+    "constant_folding,"
+    "cse,"
+    "tuple-simplifier,"
+    "dce"
+    ">,"
+    "tree_reduction_rewriter{rounded},"
+    "reduce-window-rewriter{rounded},"
+    "argmax-rewriter,"
+    "while-loop-invariant-code-motion,"
+    "while-loop-trip-count-annotator,"
+    "transpose-folding{any},"
+    "narrow-operand-upcaster,"
+    "layout-assignment,"
+    "layout_normalization,"
+    "fix<"
+    "tuple-simplifier,"
+    "algsimp{exact},"
+    "cse,"
+    "dce"
+    ">,"
+    "short-row-splitter,"
+    "window-splitter,"
+    "unrounded-results,";
+
 constexpr Pipeline kPipelines[] = {
-    {"cpu",
-     "vendor-call-expander,"
-     "qr_expander,"
-     "eigh_expander,"
-     "batchnorm_expander,"
-     "scaled-dot-rewriter,"
-     "scan_expander,"
-     "stochastic_convert_decomposer,"
-     "call-inliner{manual-bodies},"
-     "flatten-call-graph{running},"
-     "zero_sized_hlo_elimination,"
-     "tuple-simplifier,"
-     "dce,"
-     "unrounded-products,"
-     "fix<"
-     "algsimp{exact},"
-     "constant_folding,"
-     "cse,"
-     "tuple-simplifier,"
-     "dce"
-     ">,"
-     "simplify-conditional,"
-     "simplify-while-loops{plain},"
-     "call-inliner{manual-bodies},"
-     "cse_barrier_expander,"
-     "fix<"
-     "algsimp{exact},"
-     "constant_folding,"
-     "cse,"
-     "tuple-simplifier,"
-     "dce"
-     ">,"
-     "tree_reduction_rewriter{rounded},"
-     "reduce-window-rewriter{rounded},"
-     "argmax-rewriter,"
-     "while-loop-invariant-code-motion,"
-     "while-loop-trip-count-annotator,"
-     "transpose-folding{any},"
-     "narrow-operand-upcaster,"
-     "layout-assignment,"
-     "layout_normalization,"
-     "fix<"
-     "tuple-simplifier,"
-     "algsimp{exact},"
-     "cse,"
-     "dce"
-     ">,"
-     "short-row-splitter,"
-     "window-splitter,"
-     "unrounded-results,"
+    {"cpu", kElementKernelPasses,
      "attention-fusion,"
      "fusion,"
      "cse,"
@@ -71,8 +78,19 @@ constexpr Pipeline kPipelines[] = {
      "horizontal_loop_fusion,"
      "horizontal_input_fusion,"
      "hlo-memory-scheduler"},
+    // The same kernels on a GPU, where a loop is a launch.
+    {"cuda", kElementKernelPasses,
+     "fusion{launch-work=65536 max-members=1000 max-code=3000 max-copies=16 max-inputs=64 "
+     "min-rows=1 "
+     "min-row=2 min-columns=1 lanes=1},"
+     "cse,"
+     "dce,"
+     "cpu_multi_output_fusion,"
+     "horizontal_loop_fusion,"
+     "horizontal_input_fusion,"
+     "hlo-memory-scheduler"},
     // What XLA's GPU compiler runs before it asks what the device is, in its order.
-    {"gpu",
+    {"gpu", "",
      "call-inliner,"
      "flatten-call-graph{running},"
      "zero_sized_hlo_elimination,"
@@ -138,7 +156,7 @@ constexpr Pipeline kPipelines[] = {
      "reduce-scatter-combiner,"
      "copy-insertion,"
      "hlo-memory-scheduler"},
-    {"interpreter", "call-inliner{manual-bodies},dce"},
+    {"interpreter", "", "call-inliner{manual-bodies},dce"},
 };
 
 }  // namespace
@@ -154,8 +172,13 @@ constexpr absl::string_view kMaskDynamicSizesPasses =
     "dce";
 
 absl::StatusOr<absl::string_view> PipelineSpec(absl::string_view name) {
-  for (const Pipeline& pipeline : kPipelines)
-    if (pipeline.name == name) return pipeline.spec;
+  static const std::vector<std::string> specs = [] {
+    std::vector<std::string> all;
+    for (const Pipeline& p : kPipelines) all.push_back(absl::StrCat(p.front, p.back));
+    return all;
+  }();
+  for (size_t k = 0; k < specs.size(); ++k)
+    if (kPipelines[k].name == name) return specs[k];
   return InvalidArgument("unknown pipeline '", name, "'", DidYouMean(name, ListPipelines()));
 }
 

@@ -8,8 +8,8 @@
 
 namespace hlokit {
 
-// The list of passes that RunPasses takes for "cpu", "gpu" (the part that needs no device) or
-// "interpreter"; InvalidArgument for another name.
+// The list of passes that RunPasses takes for "cpu", "cuda" (our kernels on GPUs), "gpu" (the part
+// of XLA's list that needs no device) or "interpreter"; InvalidArgument for another name.
 absl::StatusOr<absl::string_view> PipelineSpec(absl::string_view name);
 
 std::vector<absl::string_view> ListPipelines();

@@ -38,7 +38,9 @@ def page():
     rows = re.findall(r'HLO_PASS(?:_WITH_OPTIONS)?\("([^"]+)",\s*\w+,\s*"([^"]+)"\)', (ROOT / "passes/passes.def").read_text())
     source = (ROOT / "passes/pipelines.cc").read_text()
     table = source[source.index("kPipelines[]"):source.index("};", source.index("kPipelines[]"))]
-    pipelines = re.findall(r'\{"([^"]+)",((?:\s*"[^"]*")+)\}', table)
+    parts = dict(re.findall(r'(k\w+) =((?:\s*"[^"]*")+);', source))
+    pipelines = [(name, parts.get(front, "") + back)
+                 for name, front, back in re.findall(r'\{"([^"]+)", (k\w+|""),((?:\s*"[^"]*")+)\}', table)]
     text = HEAD + "| pass | what it does |\n|---|---|\n"
     text += "".join(f"| `{name}` | {summary} |\n" for name, summary in rows)
     text += LEFT_OUT + absent()

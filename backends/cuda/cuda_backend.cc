@@ -20,7 +20,7 @@ namespace hlokit {
 namespace {
 
 // The pipeline whose fusions these kernels compute: elements, not the tiles of the pipeline "gpu".
-constexpr absl::string_view kPipeline = "cpu";
+constexpr absl::string_view kPipeline = "cuda";
 
 // What has no kernels, in terms of what has.
 constexpr absl::string_view kExpanders =

@@ -13,6 +13,7 @@
 #include "backends/cuda/dot_kernels.h"
 #include "backends/cuda/ptx_code.h"
 #include "backends/cuda/row_kernels.h"
+#include "backends/cuda/scatter_kernels.h"
 #include "backends/cuda/sort_kernels.h"
 #include "backends/cuda/split_row_kernels.h"
 #include "backends/cuda/tensor_dot_kernels.h"
@@ -34,10 +35,21 @@ constexpr uint64_t kArrayAlignment = 16;
 
 // Registers are 32 bits wide; kernels of larger arrays take two of them (IndexBitsOf).
 constexpr TargetInfo kTarget = {.index_bits = 32, .copy_bytes = 16};
+// A kernel an operand, whose elements need not look for theirs, where this is worth a launch.
+bool AddLongConcatenateKernels(const KernelRequest& request, std::vector<Kernel>& out) {
+  constexpr int64_t kWorthALaunch = 1 << 18;  // elements an operand
+  const Expression& e = request.expression;
+  if (e.roots.size() != 1 || e.roots[0]->opcode() != Opcode::kConcatenate ||
+      e.shapes[0].ElementCount() < kWorthALaunch * e.roots[0]->operand_count())
+    return false;
+  return AddConcatenateKernels(request, out);
+}
+
 constexpr KernelStrategy kStrategies[] = {{"sort", AddSortKernels},
-                                          {"scatter", AddScatterKernels},
+                                          {"scatter by search", AddSearchedScatterKernels},
+                                          {"scatter in order", AddScatterKernels},
                                           {"update in place", AddUpdateKernels},
-                                          {"concatenate", AddConcatenateKernels},
+                                          {"concatenate", AddLongConcatenateKernels},
                                           {"split rows", AddSplitRowKernels},
                                           {"rows", AddGroupRowKernels},
                                           {"dot in tiles", AddTiledDotKernels},

@@ -1,6 +1,7 @@
 // Rows of expressions, and identity elements of their reductions.
 #include "backends/cuda/row_plan_internal.h"
 
+#include "analysis/fusion_limits.h"
 #include "ops/evaluate/reducer.h"
 
 namespace hlokit {
@@ -56,7 +57,7 @@ bool GroupRows::CanRegroup() const {
 }
 
 std::optional<GroupRows> FindRows(const Expression& e) {
-  const std::optional<RowForm> form = FindRowForm(Body(e));
+  const std::optional<RowForm> form = FindRowForm(Body(e), FusionLimits::kMaxShort);
   if (!form.has_value() || form->length == 0) return std::nullopt;
   GroupRows plan;
   plan.e = e;

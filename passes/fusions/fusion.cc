@@ -163,11 +163,17 @@ FusionLimits FusionLimitsOf(PassArguments& arguments) {
   read("max-members", limits.max_members, "instructions in a fusion");
   read("max-inputs", limits.max_inputs, "arrays that a fusion reads");
   read("max-code", limits.max_code, "operations in the code of a fusion");
+  read("max-copies", limits.max_copies, "copies of one instruction's code in a fusion");
+  read("launch-work", limits.launch_work,
+       "operations done again to save a loop, which a GPU launches; 0: the rules for processors");
   read("min-rows", limits.min_rows, "rows from which a fusion of rows is made");
+  read("min-row", limits.min_row, "elements of a row in such a fusion, at least");
   read("max-row", limits.max_row, "elements of a row in such a fusion, at most");
   read("max-column", limits.max_column, "elements of a column in such a fusion, at most");
+  read("min-columns", limits.min_tiles, "vectors of columns from which such a fusion is made");
   read("lanes", limits.lanes.lanes, "elements of a vector, which contiguous rows are multiples of");
   limits.lanes.lanes = std::max<int64_t>(1, limits.lanes.lanes);
+  limits.launch_work = std::max<int64_t>(0, limits.launch_work);
   return limits;
 }
 

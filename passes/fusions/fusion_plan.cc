@@ -8,11 +8,15 @@
 // unless the group works on the same rows. FusionLimits, the target's, bound a group's operands,
 // size and depth; a chain that reads elements several times, such as a window of a window,
 // multiplies work and stops at kMaxRepeatedChain.
+// Where loops are launches (FusionLimits::launch_work), the work that is done again decides alone,
+// and short reductions are computed where they are read:
+//   s = sqrt(x);  y = f(s);  z = g(s)   ->   two loops that compute s each, instead of three
 // Reads of an array that is updated in place somewhere stay where they are (ReadsUpdated).
 // Cost: linear in the edges, times the members of a group.
 #include <algorithm>
 
 #include "absl/container/inlined_vector.h"
+#include "analysis/emittable.h"
 #include "passes/fusions/fusion_plan_internal.h"
 #include "passes/fusions/fusion_rules.h"
 
@@ -20,7 +24,8 @@ namespace hlokit {
 namespace {
 
 constexpr int kMaxRepeatedChain = 4;
-constexpr int64_t kSmall = 512;  // elements, whose handling by branches does not matter
+constexpr double kMaxThreadSteps = 128;  // of reductions, for one element of the loop's result
+constexpr int64_t kSmall = 512;          // elements, whose handling by branches does not matter
 
 // True if a dynamic-slice reads just what `update` writes.
 bool ReadsUpdatedWindow(const Instruction* slice, const Instruction* update) {
@@ -79,7 +84,11 @@ FusionPlan::FusionPlan(const Computation& computation, const FusionLimits& limit
       updated_.insert(i->operand(0));
   for (size_t k = order.size(); k-- > 0;) {
     Instruction* i = order[k];
-    if (!CanFuse(*i)) continue;
+    if (IsScatterRoot(*i)) {
+      StartGroup(i);
+      continue;
+    }
+    if (!CanFuse(*i) && !IsWindowSum(*i)) continue;
     if (i->IsRoot() || !TryAbsorb(i)) StartGroup(i);
   }
   std::erase_if(groups_, [](const FusionGroup& g) {
@@ -96,7 +105,7 @@ void FusionPlan::StartGroup(Instruction* root) {
   group.members.push_back({root, evaluations, 0});
   group.copies.push_back(1);
   group.linear = IsLinearStep(root);
-  if (root->opcode() == Opcode::kReduce) group.reduce = root;
+  if (root->opcode() == Opcode::kReduce && !IsShortReduction(root)) group.reduce = root;
   // A reshape moves nothing, and the runtime transposes by blocks.
   group.closed = IsReshape(*root) || IsStridedTranspose(*root) || root->IsConstant();
   for (Instruction* operand : root->operands()) group.inputs.insert(operand);
@@ -126,8 +135,9 @@ bool FusionPlan::TryAbsorb(Instruction* p) {
   if (into.empty()) return StaysApart(p, nullptr, "nothing that reads it is in a loop");
   if (!all && !free)
     return StaysApart(p, nullptr, "something else than loops reads it, so it is in memory anyway");
-  if (into.size() > 1 && !MayRepeat(p, into.size()))
-    return StaysApart(p, nullptr, "to compute it in each loop costs more than to write it once");
+  constexpr absl::string_view kTooMuchWork =
+      "to compute it in each loop costs more than to write it once";
+  if (into.size() > 1 && !MayRepeat(p, into.size())) return StaysApart(p, nullptr, kTooMuchWork);
   std::vector<Entry> entries;
   size_t taken = 0;
   for (int& g : into) {
@@ -142,8 +152,15 @@ bool FusionPlan::TryAbsorb(Instruction* p) {
       all = false;
     }
   }
+  entries.resize(taken);
+  if (limits_.launch_work > 0 && !free && !IsWorthALaunch(p, entries))
+    return StaysApart(p, nullptr, kTooMuchWork);
   for (size_t k = 0; k < taken; ++k) Absorb(p, into[k], entries[k]);
-  if (taken > 1) {
+  if (limits_.launch_work > 0) {
+    double evaluations = 0;
+    for (const Entry& entry : entries) evaluations += entry.evaluations;
+    repeated_work_[p->id()] = RepeatedWork(p, evaluations);
+  } else if (taken > 1) {
     int below = 0;
     for (const Instruction* user : p->users()) below = std::max(below, repeats_[user->id()]);
     repeats_[p->id()] = below + !IsTrivial(*p);
@@ -151,7 +168,25 @@ bool FusionPlan::TryAbsorb(Instruction* p) {
   return all;
 }
 
+// The work that repeats what is done for `p` once, and what has been repeated of what reads it.
+double FusionPlan::RepeatedWork(const Instruction* p, double evaluations) const {
+  double below = 0;
+  for (const Instruction* user : p->users()) below = std::max(below, repeated_work_.at(user->id()));
+  if (IsTrivial(*p)) return below;
+  const double again = std::max(0.0, evaluations - static_cast<double>(ResultElements(*p)));
+  return below + again * WorkPerElement(*p);
+}
+
+bool FusionPlan::IsWorthALaunch(const Instruction* p, absl::Span<const Entry> entries) const {
+  if (IsTrivial(*p)) return true;  // as quickly made as read
+  double evaluations = 0;
+  for (const Entry& entry : entries) evaluations += entry.evaluations;
+  if (evaluations <= 1.01 * static_cast<double>(ResultElements(*p))) return true;
+  return RepeatedWork(p, evaluations) <= static_cast<double>(limits_.launch_work);
+}
+
 bool FusionPlan::MayRepeat(const Instruction* p, size_t groups) const {
+  if (limits_.launch_work > 0) return true;  // IsWorthALaunch decides
   if (IsFree(*p)) return true;
   if (IsTrivial(*p)) return groups <= 8;
   if (!IsCheapElementwise(*p) || groups > 4) return false;
@@ -191,6 +226,7 @@ absl::string_view FusionPlan::Obstacle(const Instruction* p, const FusionGroup& 
                                        const Entry& entry, int g) const {
   if (group.closed)
     return "a reshape, transpose or constant that is a loop's root takes nothing in";
+  if (limits_.launch_work > 0 && IsFree(*p)) return "";
   if (std::ssize(group.members) >= limits_.max_members)
     return "the loop has as many instructions as it may (max-members)";
   if (p->IsConstant()) return "";
@@ -203,14 +239,15 @@ absl::string_view FusionPlan::Obstacle(const Instruction* p, const FusionGroup& 
     inputs += !operand->IsConstant() && !group.inputs.contains(operand);
   if (inputs > limits_.max_inputs + 1) return "the loop would read too many arrays (max-inputs)";
   const double repeated = entry.evaluations / static_cast<double>(ResultElements(*p));
-  if (repeated > 1.01 && !IsTrivial(*p))
+  if (repeated > 1.01 && limits_.launch_work == 0 && !IsTrivial(*p))
     return "the loop reads its elements several times and would compute each as often";
-  if ((group.divides && !IsLinearStep(p)) || !FitsReshape(p, group))
+  if (limits_.launch_work == 0 && ((group.divides && !IsLinearStep(p)) || !FitsReshape(p, group)))
     return "a reshape between them would need a division for each element";
   if (!FitsReduction(p, group, entry, g))
     return "after a reduction a loop does only pointwise work on its results";
   if (!FitsUpdate(p, group)) return "it reads an array that is updated in place";
-  if (p->opcode() == Opcode::kConcatenate || p->opcode() == Opcode::kPad) {
+  if (limits_.launch_work == 0 &&
+      (p->opcode() == Opcode::kConcatenate || p->opcode() == Opcode::kPad)) {
     const bool small = ResultElements(*p) <= kSmall && entry.copies <= 1;
     return small ? ""
                  : "a large concatenate or pad is copied in blocks, without tests for each element";
@@ -220,12 +257,37 @@ absl::string_view FusionPlan::Obstacle(const Instruction* p, const FusionGroup& 
   return "";
 }
 
+// A scatter takes in what makes its base and updates, and gives nothing to a loop.
+bool FusionPlan::IsScatterRoot(const Instruction& i) const {
+  return limits_.launch_work > 0 && i.opcode() == Opcode::kScatter && i.shape().IsArray() &&
+         CanEmitScatter(i) && HasPlainArrays(i) && i.control_predecessors().empty() &&
+         i.control_successors().empty();
+}
+
+// Windows' reductions are read as elements where nothing but the work that is repeated counts.
+bool FusionPlan::IsWindowSum(const Instruction& i) const {
+  return limits_.launch_work > 0 && i.opcode() == Opcode::kReduceWindow && i.shape().IsArray() &&
+         CanEmitElement(i) && HasPlainArrays(i) && i.control_predecessors().empty() &&
+         i.control_successors().empty();
+}
+
+bool FusionPlan::IsShortReduction(const Instruction* p) const {
+  return limits_.launch_work > 0 && p->opcode() == Opcode::kReduce &&
+         p->operand(0)->shape().ElementCount() <= FusionLimits::kMaxShort * ResultElements(*p);
+}
+
 bool FusionPlan::FitsReshape(const Instruction* p, const FusionGroup& group) const {
   return !IsReshape(*p) || group.linear || !ReshapeDivides(p->operand(0)->shape(), p->shape());
 }
 
 bool FusionPlan::FitsReduction(const Instruction* p, const FusionGroup& group, const Entry& entry,
                                int g) const {
+  if (IsShortReduction(p)) {
+    // The loop's threads go through all of them, one element after the other.
+    const double steps =
+        entry.evaluations * WorkPerElement(*p) / static_cast<double>(ResultElements(*group.root()));
+    return steps <= kMaxThreadSteps;
+  }
   if (p->opcode() == Opcode::kReduce) {
     // After a reduction come pointwise operations only.
     if (entry.index != 0 || entry.copies > 1 || p->shape().dims != group.root()->shape().dims)
@@ -274,7 +336,7 @@ void FusionPlan::Absorb(Instruction* p, int g, const Entry& entry) {
     if (!operand->IsConstant()) group.inputs.insert(operand);
   group.code += entry.copies;
   group.linear = group.linear && IsLinearStep(p);
-  if (p->opcode() == Opcode::kReduce) group.reduce = p;
+  if (p->opcode() == Opcode::kReduce && !IsShortReduction(p)) group.reduce = p;
   if (IsReshape(*p) && ReshapeDivides(p->operand(0)->shape(), p->shape())) group.divides = true;
 }
 

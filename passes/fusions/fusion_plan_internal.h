@@ -65,11 +65,16 @@ class FusionPlan {
 
   bool TryAbsorb(Instruction* producer);
   bool MayRepeat(const Instruction* producer, size_t groups) const;
+  double RepeatedWork(const Instruction* producer, double evaluations) const;
+  bool IsWorthALaunch(const Instruction* producer, absl::Span<const Entry> entries) const;
   Entry Enter(const Instruction* producer, const FusionGroup& group, int g) const;
   // Why the group cannot compute the producer; empty if it can.
   absl::string_view Obstacle(const Instruction* producer, const FusionGroup& group,
                              const Entry& entry, int g) const;
   bool StaysApart(const Instruction* producer, const Instruction* root, absl::string_view why);
+  bool IsScatterRoot(const Instruction& i) const;
+  bool IsWindowSum(const Instruction& i) const;
+  bool IsShortReduction(const Instruction* producer) const;
   bool FitsReshape(const Instruction* producer, const FusionGroup& group) const;
   bool FitsReduction(const Instruction* producer, const FusionGroup& group, const Entry& entry,
                      int g) const;
@@ -81,6 +86,7 @@ class FusionPlan {
   const FusionLimits limits_;
   std::vector<FusionGroup> groups_;
   DenseMap<std::vector<Place>> places_;
+  DenseMap<double> repeated_work_ = DenseMap<double>(0);  // of the instruction and those below
   DenseMap<int> repeats_;  // length of the chain of repeated instructions below
   std::vector<Apart> apart_;
   absl::flat_hash_set<const Instruction*> updated_;  // arrays that something writes over

@@ -112,13 +112,24 @@ class RowGroups {
            form.length <= limits_.max_column;
   }
 
+  // Whether each element may do the reductions of its own row again.
+  bool IsLittleWork(const RowForm& form) const {
+    constexpr double kOperations = 16;
+    const double elements = static_cast<double>(form.full.ElementCount());
+    return form.length <= limits_.kMaxShort &&
+           kOperations * elements * static_cast<double>(form.length) <=
+               static_cast<double>(limits_.launch_work);
+  }
+
   // Worthwhile are groups that read a row twice: a reduction's result returns to the elements of
   // its row.
   bool IsWorthwhile(const std::vector<Instruction*>& members) const {
     const std::optional<RowForm> form =
         FindRowForm(std::vector<const Instruction*>(members.begin(), members.end()));
     if (!form.has_value() || !HasGoodSize(*form)) return false;
-    if (!form->IsContiguous() &&
+    // A thread computes short rows wherever they are read.
+    if (IsLittleWork(*form)) return false;
+    if (!form->IsContiguous() && limits_.launch_work == 0 &&
         !FindRowLanes(*form, std::vector<const Instruction*>(members.begin(), members.end()),
                       limits_.lanes))
       return false;

@@ -6,7 +6,9 @@
 #include <algorithm>
 
 #include "analysis/emittable.h"
+#include "analysis/instruction_cost.h"
 #include "ir/computation.h"
+#include "ir/op_facts.h"
 
 namespace hlokit {
 namespace {
@@ -15,15 +17,6 @@ constexpr int64_t kStridedBytes = 64 << 10;
 
 bool PlainArray(const Shape& shape) {
   return shape.IsArray() && !shape.HasDynamicDims() && shape.IsRowMajor();
-}
-
-bool PlainArrays(const Instruction& i) {
-  for (const Instruction* operand : i.operands())
-    if (!PlainArray(operand->shape())) return false;
-  if (!i.shape().IsTuple()) return PlainArray(i.shape());
-  for (const Shape& part : i.shape().elements)
-    if (!PlainArray(part)) return false;
-  return true;
 }
 
 bool IsScalarFunction(const Computation& f) {
@@ -36,8 +29,17 @@ bool IsScalarFunction(const Computation& f) {
 
 }  // namespace
 
+bool HasPlainArrays(const Instruction& i) {
+  for (const Instruction* operand : i.operands())
+    if (!PlainArray(operand->shape())) return false;
+  if (!i.shape().IsTuple()) return PlainArray(i.shape());
+  for (const Shape& part : i.shape().elements)
+    if (!PlainArray(part)) return false;
+  return true;
+}
+
 bool CanFuse(const Instruction& i) {
-  if (!i.control_predecessors().empty() || !i.control_successors().empty() || !PlainArrays(i))
+  if (!i.control_predecessors().empty() || !i.control_successors().empty() || !HasPlainArrays(i))
     return false;
   switch (i.opcode()) {
     case Opcode::kReduce:
@@ -121,6 +123,28 @@ bool IsCheapElementwise(const Instruction& i) {
   }
 }
 
+double WorkPerElement(const Instruction& i) {
+  if (IsFree(i)) return 0;
+  switch (Facts(i.opcode()).cost) {
+    case CostClass::kFree:
+    case CostClass::kMovement:
+      return 2;
+    case CostClass::kIndexing:
+      return 4;
+    case CostClass::kDivision:
+      return 8;
+    case CostClass::kFunction:
+      return 16;
+    case CostClass::kLongFunction:
+      return 40;
+    case CostClass::kSums:
+      return static_cast<double>(i.operand(0)->shape().ElementCount()) /
+             static_cast<double>(ResultElements(i));
+    default:
+      return std::max(1.0, CostOf(i).flops / static_cast<double>(ResultElements(i)));
+  }
+}
+
 int64_t ResultElements(const Instruction& i) {
   const Shape& shape = i.shape().IsTuple() ? i.shape().elements[0] : i.shape();
   return std::max<int64_t>(1, shape.ElementCount());
@@ -136,6 +160,16 @@ double ReadsPerElement(const Instruction& user, int64_t o) {
     case Opcode::kPad:
     case Opcode::kConcatenate:
       return operand.shape().IsScalar() ? 1 : std::min(1.0, ratio);
+    case Opcode::kReduceWindow: {
+      double window = 1;
+      for (const WindowDim& d : user.attr<WindowAttrs>().window)
+        window *= static_cast<double>(d.size);
+      return o < user.operand_count() / 2 ? window : 1;
+    }
+    case Opcode::kScatter: {
+      constexpr double kSearches = 16;  // each element looks for its updates
+      return o == user.operand_count() / 2 ? kSearches * ratio : ratio;
+    }
     case Opcode::kGather:
       if (o == 0) return 1;
       return static_cast<double>(

@@ -10,6 +10,9 @@ namespace hlokit {
 // itself and what it calls.
 bool CanFuse(const Instruction& instruction);
 
+// True if operands and results are arrays of static, row-major shapes.
+bool HasPlainArrays(const Instruction& instruction);
+
 // True if computing an element again costs about as much as reading it: constants, iotas, data
 // movement, conversions.
 bool IsTrivial(const Instruction& instruction);
@@ -22,6 +25,9 @@ bool IsCheapElementwise(const Instruction& instruction);
 double ReadsPerElement(const Instruction& user, int64_t o);
 // True if the user reads operand `o` at the index of the result element.
 bool ReadsSameIndex(const Instruction& user, int64_t o);
+
+// Rough work for one element of the result, in simple operations of a GPU's thread.
+double WorkPerElement(const Instruction& instruction);
 
 // Elements of the result (of the first array where it is a tuple).
 int64_t ResultElements(const Instruction& instruction);

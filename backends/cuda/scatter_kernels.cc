@@ -1,0 +1,233 @@
+// Scatters by search: each thread has one element of the result and looks for the updates of it.
+//
+//   r = scatter(base, indices[u], updates[u], add)     r[i] = base[i]
+//   thread i:                                          for u: if (indices[u] == i) r[i] +=
+//   updates[u]
+//
+// Updates are combined in their order, as the interpreter does, by one thread: no atomics, the same
+// bits on every run. The base is computed on the way, so that zeros that sums begin with are never
+// in memory. Cost: elements of the base times windows (u), four instructions each.
+//
+// Where the base is much larger than the updates, it is copied (or lies in place), and a thread
+// takes the target of one update element. The first one of a target does the work of all:
+//   thread u:  i = indices[u];  if (no v < u has indices[v] == i)
+//                for v >= u: if (indices[v] == i) r[i] += updates[v]
+// Windows that are said to be at unique places are not searched. Cost: update elements times
+// windows.
+//
+// Limits: kMaxSteps in all; more are done in order by one thread (codegen/scatter.cc).
+#include "backends/cuda/scatter_kernels.h"
+
+#include <algorithm>
+
+#include "codegen/scatter_starts.h"
+#include "ops/dim_lists.h"
+
+namespace hlokit {
+namespace {
+
+constexpr int64_t kMaxSteps = int64_t{1} << 34;
+// Steps of a search that a launch for the base would cost.
+constexpr int64_t kLaunchSteps = 1 << 16;
+
+// A scatter's work: which of the two ways, and the numbers of both.
+struct ScatterPlan {
+  Expression e;
+  const Instruction* scatter;
+  int64_t arrays;  // that are scattered together
+  DimVector batch;
+  int64_t windows = 1;
+  bool by_result = false;
+
+  const Shape& base() const { return scatter->operand(0)->shape(); }
+  const Shape& updates() const { return scatter->operand(arrays + 1)->shape(); }
+  const ScatterAttrs& dims() const { return scatter->attr<ScatterAttrs>(); }
+};
+
+std::optional<ScatterPlan> PlanScatter(const Expression& e) {
+  const Instruction* root = e.roots[0];
+  if (root->opcode() != Opcode::kScatter) return std::nullopt;
+  ScatterPlan plan{e, root, (root->operand_count() - 1) / 2, ScatterBatchDims(*root)};
+  for (const Instruction* r : e.roots)
+    if (r != root) return std::nullopt;
+  for (const Shape& shape : e.shapes)
+    if (IsSubByte(shape.type) || shape.MinorToMajor() != e.shapes[0].MinorToMajor())
+      return std::nullopt;
+  for (const int64_t d : plan.batch) plan.windows *= plan.updates().dims[d];
+  const int64_t base = plan.base().ElementCount(), updates = plan.updates().ElementCount();
+  if (base == 0 || updates == 0) return std::nullopt;
+  const auto steps = [&](int64_t threads) {
+    return static_cast<double>(threads) * static_cast<double>(plan.windows);
+  };
+  plan.by_result = steps(base) <= 2 * steps(updates) + kLaunchSteps;
+  if (steps(plan.by_result ? base : updates) > static_cast<double>(kMaxSteps)) return std::nullopt;
+  return plan;
+}
+
+// Emits one thread's work.
+class SearchEmitter {
+ public:
+  SearchEmitter(const ScatterPlan& plan, Builder& b, KernelArrays& arrays)
+      : plan_(plan), s_(*plan.scatter), b_(b), arrays_(arrays), emitter_(b) {
+    BindLeaves(emitter_, plan.e, arrays);
+  }
+
+  // One element of the result: its base, and all updates of it.
+  void EmitResult(llvm::Value* unit) {
+    const ElementIndex index = WithMulti(b_, ElementIndex::Linear(unit), plan_.e.shapes[0]);
+    target_ = index.multi;
+    std::vector<ScalarValue> base;
+    for (int64_t k = 0; k < plan_.arrays; ++k)
+      base.push_back(emitter_.Emit(s_.operand(k), ElementIndex::Multi(target_)));
+    Store(CombineFrom(b_.Index(0), base));
+  }
+
+  // The target of one element of the updates, whose base is in the result.
+  void EmitUpdate(llvm::Value* unit) {
+    std::vector<llvm::Value*> index(plan_.updates().rank(), b_.Index(0));
+    DimVector order = plan_.batch;  // neighbouring threads have neighbours of one window
+    for (const int64_t d : plan_.dims().update_window_dims) order.push_back(d);
+    Delinearize(b_, unit, order, plan_.updates().dims, index);
+    int64_t window = 1;
+    for (const int64_t d : plan_.dims().update_window_dims) window *= plan_.updates().dims[d];
+    llvm::Value* const number = b_.CreateUDiv(unit, b_.Index(window));
+    ScatterStart start = EmitScatterStart(emitter_, s_, index);
+    EmitIf(b_, start.inside, [&] {
+      emitter_.BeginScope();
+      target_ = start.at;
+      size_t next = 0;
+      for (size_t d = 0; d < target_.size(); ++d)
+        if (IsWindowDim(static_cast<int64_t>(d)))
+          target_[d] = b_.CreateNSWAdd(target_[d], index[plan_.dims().update_window_dims[next++]]);
+      if (plan_.dims().unique_indices) {
+        Store(Combine(Loaded(), index));
+      } else {
+        EmitIf(b_, b_.CreateNot(IsTakenBefore(number)),
+               [&] { Store(CombineFrom(number, Loaded())); });
+      }
+      emitter_.EndScope();
+    });
+  }
+
+ private:
+  bool IsWindowDim(int64_t d) const {
+    return !Contains(plan_.dims().inserted_window_dims, d) &&
+           !Contains(plan_.dims().input_batching_dims, d);
+  }
+
+  std::vector<ScalarValue> Loaded() {
+    std::vector<ScalarValue> values;
+    for (int64_t k = 0; k < plan_.arrays; ++k)
+      values.push_back(
+          LoadFrom(b_, {arrays_.result(k).base, plan_.e.shapes[k]}, ElementIndex::Multi(target_)));
+    return values;
+  }
+
+  void Store(const std::vector<ScalarValue>& values) {
+    for (int64_t k = 0; k < plan_.arrays; ++k)
+      StoreTo(b_, {arrays_.result(k).base, plan_.e.shapes[k]}, ElementIndex::Multi(target_),
+              values[k]);
+  }
+
+  // Whether window number `number` has the target; `index` becomes the update element for it.
+  llvm::Value* Hits(llvm::Value* number, std::vector<llvm::Value*>& index) {
+    index.assign(plan_.updates().rank(), b_.Index(0));
+    Delinearize(b_, number, plan_.batch, plan_.updates().dims, index);
+    const ScatterStart start = EmitScatterStart(emitter_, s_, index);
+    // An element of the base that equals the start of a window of one element lies inside.
+    llvm::Value* hit = IsInsideWhereHit() ? b_.getTrue() : start.inside;
+    size_t next = 0;
+    for (size_t d = 0; d < target_.size(); ++d) {
+      if (!IsWindowDim(static_cast<int64_t>(d))) {
+        hit = b_.CreateAnd(hit, b_.CreateICmpEQ(target_[d], start.at[d]));
+        continue;
+      }
+      llvm::Value* const offset = b_.CreateSub(target_[d], start.at[d]);
+      const int64_t u = plan_.dims().update_window_dims[next++];
+      if (plan_.updates().dims[u] != plan_.base().dims[d])
+        hit = b_.CreateAnd(hit, b_.CreateICmpULT(offset, b_.Index(plan_.updates().dims[u])));
+      index[u] = offset;
+    }
+    return hit;
+  }
+
+  bool IsInsideWhereHit() const {
+    const DimVector& scattered = plan_.dims().scatter_dims_to_operand_dims;
+    const int bits = BitWidth(s_.operand(plan_.arrays)->shape().type);
+    return bits <= static_cast<int>(b_.IndexType()->getBitWidth()) &&  // else starts were cut
+           std::all_of(scattered.begin(), scattered.end(),
+                       [&](int64_t d) { return ScatterWindowSize(s_, d) == 1; });
+  }
+
+  llvm::Value* IsTakenBefore(llvm::Value* number) {
+    return EmitLoopCarrying(b_, b_.Index(0), number, {b_.getFalse()},
+                            [&](llvm::Value* earlier, const Values& taken) {
+                              emitter_.BeginScope();
+                              std::vector<llvm::Value*> index;
+                              llvm::Value* const hit = Hits(earlier, index);
+                              emitter_.EndScope();
+                              return Values{b_.CreateOr(taken[0], hit)};
+                            })[0];
+  }
+
+  std::vector<ScalarValue> Combine(std::vector<ScalarValue> values,
+                                   const std::vector<llvm::Value*>& index) {
+    for (int64_t k = 0; k < plan_.arrays; ++k)
+      values.push_back(emitter_.Emit(s_.operand(plan_.arrays + 1 + k), ElementIndex::Multi(index)));
+    return emitter_.Apply(*s_.to_apply(), values);
+  }
+
+  // `base` combined with the updates of the target, from window number `first` on.
+  std::vector<ScalarValue> CombineFrom(llvm::Value* first, const std::vector<ScalarValue>& base) {
+    const Values last = EmitLoopCarrying(
+        b_, first, b_.Index(plan_.windows), Flatten(base),
+        [&](llvm::Value* number, const Values& carried) {
+          emitter_.BeginScope();
+          std::vector<llvm::Value*> index;
+          llvm::Value* const hit = Hits(number, index);
+          const Values next = EmitIfElse(
+              b_, hit,
+              [&] {
+                emitter_.BeginScope();
+                Values combined = Flatten(Combine(Unflatten(carried, base), index));
+                emitter_.EndScope();
+                return combined;
+              },
+              [&] { return carried; });
+          emitter_.EndScope();
+          return next;
+        });
+    return Unflatten(last, base);
+  }
+
+  const ScatterPlan& plan_;
+  const Instruction& s_;
+  Builder& b_;
+  KernelArrays& arrays_;
+  ElementEmitter emitter_;
+  std::vector<llvm::Value*> target_;  // in the base
+};
+
+}  // namespace
+
+bool AddSearchedScatterKernels(const KernelRequest& request, std::vector<Kernel>& out) {
+  const std::optional<ScatterPlan> plan = PlanScatter(request.expression);
+  if (!plan.has_value()) return false;
+  if (!plan->by_result)
+    for (int64_t k = 0; k < plan->arrays; ++k)
+      AddScatterBase(request, plan->scatter->operand(k), k, out);
+  Kernel kernel;
+  kernel.units = (plan->by_result ? plan->base() : plan->updates()).ElementCount();
+  kernel.emit = [plan = *plan](Builder& b, KernelArrays& arrays, llvm::Value* unit, llvm::Value*) {
+    SearchEmitter emitter(plan, b, arrays);
+    if (plan.by_result)
+      emitter.EmitResult(unit);
+    else
+      emitter.EmitUpdate(unit);
+  };
+  out.push_back(std::move(kernel));
+  return true;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -1,0 +1,27 @@
+// Where the windows of a scatter's updates lie.
+#pragma once
+
+#include <vector>
+
+#include "codegen/element_emitter.h"
+
+namespace hlokit {
+
+// The dimensions of a scatter's updates that number windows, slowest first.
+DimVector ScatterBatchDims(const Instruction& scatter);
+
+// A window's size along dimension `d` of the base: 1 where the updates have no such dimension.
+int64_t ScatterWindowSize(const Instruction& scatter, int64_t d);
+
+// The first element of a window, by dimension of the base, and whether the whole window lies inside
+// the base: an update whose window crosses its bounds is skipped whole.
+struct ScatterStart {
+  std::vector<llvm::Value*> at;
+  llvm::Value* inside;
+};
+// Of the window that `index` (by dimension of the updates) numbers.
+ScatterStart EmitScatterStart(ElementEmitter& emitter, const Instruction& scatter,
+                              absl::Span<llvm::Value* const> index);
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -80,12 +80,12 @@ constexpr Pipeline kPipelines[] = {
      "hlo-memory-scheduler"},
     // The same kernels on a GPU, where a loop is a launch.
     {"cuda", kElementKernelPasses,
-     "fusion{launch-work=65536 max-members=1000 max-code=3000 max-copies=16 max-inputs=64 "
+     "fusion{launch-work=65536 max-members=1000 max-code=3000 max-copies=64 max-inputs=64 "
      "min-rows=1 "
      "min-row=2 min-columns=1 lanes=1},"
      "cse,"
      "dce,"
-     "cpu_multi_output_fusion,"
+     "multi_output_fusion{elements},"
      "horizontal_loop_fusion,"
      "horizontal_input_fusion,"
      "hlo-memory-scheduler"},

@@ -79,7 +79,7 @@ class SearchEmitter {
     std::vector<ScalarValue> base;
     for (int64_t k = 0; k < plan_.arrays; ++k)
       base.push_back(emitter_.Emit(s_.operand(k), ElementIndex::Multi(target_)));
-    Store(CombineFrom(b_.Index(0), base));
+    Store(CombineAll(base));
   }
 
   // The target of one element of the updates, whose base is in the result.
@@ -181,23 +181,43 @@ class SearchEmitter {
   std::vector<ScalarValue> CombineFrom(llvm::Value* first, const std::vector<ScalarValue>& base) {
     const Values last = EmitLoopCarrying(
         b_, first, b_.Index(plan_.windows), Flatten(base),
-        [&](llvm::Value* number, const Values& carried) {
-          emitter_.BeginScope();
-          std::vector<llvm::Value*> index;
-          llvm::Value* const hit = Hits(number, index);
-          const Values next = EmitIfElse(
-              b_, hit,
-              [&] {
-                emitter_.BeginScope();
-                Values combined = Flatten(Combine(Unflatten(carried, base), index));
-                emitter_.EndScope();
-                return combined;
-              },
-              [&] { return carried; });
-          emitter_.EndScope();
+        [&](llvm::Value* number, const Values& carried) { return Step(number, carried, base); });
+    return Unflatten(last, base);
+  }
+
+  // The same from the first window on; several steps are written out, so that most are a load, a
+  // comparison and a branch.
+  std::vector<ScalarValue> CombineAll(const std::vector<ScalarValue>& base) {
+    constexpr int64_t kSteps = 16;
+    const int64_t rest = plan_.windows % kSteps;
+    Values values = EmitLoopCarrying(
+        b_, plan_.windows / kSteps, Flatten(base), [&](llvm::Value* group, const Values& carried) {
+          Values next = carried;
+          for (int64_t k = 0; k < kSteps; ++k)
+            next = Step(b_.CreateNSWAdd(Scale(b_, group, kSteps), b_.Index(k)), next, base);
           return next;
         });
-    return Unflatten(last, base);
+    for (int64_t k = plan_.windows - rest; k < plan_.windows; ++k)
+      values = Step(b_.Index(k), values, base);
+    return Unflatten(values, base);
+  }
+
+  // The values after window `number`; `like` says of what types they are.
+  Values Step(llvm::Value* number, const Values& values, const std::vector<ScalarValue>& like) {
+    emitter_.BeginScope();
+    std::vector<llvm::Value*> index;
+    llvm::Value* const hit = Hits(number, index);
+    const Values next = EmitIfElse(
+        b_, hit,
+        [&] {
+          emitter_.BeginScope();
+          Values combined = Flatten(Combine(Unflatten(values, like), index));
+          emitter_.EndScope();
+          return combined;
+        },
+        [&] { return values; });
+    emitter_.EndScope();
+    return next;
   }
 
   const ScatterPlan& plan_;

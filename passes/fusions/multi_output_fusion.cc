@@ -4,13 +4,16 @@
 // fusion takes in another fusion, reduction or elementwise instruction that reads the same array),
 // then the instruction itself and one of its users, where the instruction has others too, so that
 // it is computed anyway. Both must run over the same positions: the shape that a reduction or a
-// transpose reads, and that any other gives. At most 8 reductions, and 96 arrays. Values stay as
-// they were. Cost: linear but for the searches of ways between the two, which are bounded.
+// transpose reads, and that any other gives. With `elements`, only loops whose threads need nothing
+// of each other. At most 8 reductions, and 96 arrays. Values stay as they were. Cost: linear but
+// for the searches of ways between the two, which are bounded.
 //   f = fusion(x) [exp], g = fusion(x) [reduce]  ->  t = fusion(x) [exp, reduce], f = t.0, g = t.1
 #include <algorithm>
 
 #include "absl/container/flat_hash_set.h"
+#include "analysis/fusion_limits.h"
 #include "passes/framework/pass.h"
+#include "passes/framework/pass_arguments.h"
 #include "passes/fusions/fusion_rules.h"
 #include "passes/fusions/merged_fusion.h"
 #include "passes/fusions/ways.h"
@@ -154,9 +157,26 @@ bool Transposes(const Instruction* i) {
 
 int Priority(const Instruction* i) { return IsTupleFusion(i) ? 2 : IsFusion(i) ? 1 : 0; }
 
+// Whether each thread computes elements of its own: no reduction that wants several threads,
+// nothing in place, no transposes through tiles.
+bool IsOfElements(const Instruction* i) {
+  const auto is_of_elements = [](const Instruction* part) {
+    if (part->opcode() == Opcode::kReduce)
+      return part->shape().IsArray() && part->operand(0)->shape().ElementCount() <=
+                                            FusionLimits::kMaxShort * ResultElements(*part);
+    if (part->opcode() == Opcode::kTranspose) return !IsStridedTranspose(*part);
+    return part->opcode() != Opcode::kScatter && part->opcode() != Opcode::kDynamicUpdateSlice;
+  };
+  if (!IsFusion(i)) return is_of_elements(i);
+  bool all = true;
+  i->to_apply()->ForEach([&](const Instruction* part) { all &= is_of_elements(part); });
+  return all;
+}
+
 class KernelMerger {
  public:
-  KernelMerger(Computation& c, RewriteControl& control) : c_(c), control_(control), ways_(c) {}
+  KernelMerger(Computation& c, bool elements, RewriteControl& control)
+      : c_(c), elements_(elements), control_(control), ways_(c) {}
 
   bool Run() {
     std::vector<Instruction*> order = c_.PostOrder();
@@ -209,8 +229,9 @@ class KernelMerger {
     return changed;
   }
 
-  static bool CanMerge(const Instruction* a, const Instruction* b) {
-    return SameLoop(a, b) && FitsInBudget(a, b);
+  bool CanMerge(const Instruction* a, const Instruction* b) const {
+    return SameLoop(a, b) && FitsInBudget(a, b) &&
+           (!elements_ || (IsOfElements(a) && IsOfElements(b)));
   }
 
   bool MergeWithConsumer(Instruction* producer) {
@@ -244,24 +265,34 @@ class KernelMerger {
   }
 
   Computation& c_;
+  const bool elements_;
   RewriteControl& control_;
   Ways ways_;
   absl::flat_hash_set<const Instruction*> gone_;
 };
 
-absl::StatusOr<bool> MergeKernels(Module& module, RewriteControl& control) {
-  const std::vector<bool> runs = RunningComputations(module);
-  bool changed = false;
-  for (Computation* c : module.ComputationsPostOrder())
-    if (runs[c->id()]) changed |= KernelMerger(*c, control).Run();
-  if (changed) RemoveUncalled(module);
-  return changed;
-}
+class MultiOutputFusion final : public Pass {
+ public:
+  explicit MultiOutputFusion(bool elements) : elements_(elements) {}
+  absl::string_view name() const override { return "multi_output_fusion"; }
+  absl::StatusOr<bool> Run(Module& module) override {
+    const std::vector<bool> runs = RunningComputations(module);
+    bool changed = false;
+    for (Computation* c : module.ComputationsPostOrder())
+      if (runs[c->id()]) changed |= KernelMerger(*c, elements_, control()).Run();
+    if (changed) RemoveUncalled(module);
+    return changed;
+  }
+
+ private:
+  const bool elements_;
+};
 
 }  // namespace
 
-std::unique_ptr<Pass> CreateMultiOutputFusion() {
-  return MakeModulePass("multi_output_fusion", MergeKernels);
+std::unique_ptr<Pass> CreateMultiOutputFusion(PassArguments& arguments) {
+  return std::make_unique<MultiOutputFusion>(
+      arguments.Flag("elements", "only loops whose threads have elements of their own"));
 }
 
 }  // namespace hlokit

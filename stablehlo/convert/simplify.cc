@@ -17,7 +17,7 @@
 //
 // Instructions that go out of use here are dropped with all others at the end of the conversion.
 //
-// Limit: of the operations on constants those of kFolded alone are computed.
+// Limit: of the operations on constants those of kFolded and kFoldedOfPositive alone are computed.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -159,10 +159,26 @@ bool HoldsAll(const Literal& from, const Literal& converted) {
   return true;
 }
 
+// Also computed, of positive numbers alone; a square root of 0 too.
+constexpr Opcode kFoldedOfPositive[] = {Opcode::kLog, Opcode::kRsqrt, Opcode::kSqrt};
+
+bool IsAmong(absl::Span<const Opcode> opcodes, Opcode opcode) {
+  return std::find(opcodes.begin(), opcodes.end(), opcode) != opcodes.end();
+}
+
+bool AllPositive(const Literal& numbers, bool or_zero) {
+  for (int64_t i = 0; i < numbers.element_count(); ++i) {
+    const double x = numbers.GetDouble(i);
+    if (!(x > 0) && !(or_zero && x == 0)) return false;
+  }
+  return true;
+}
+
 // The constant that an operation on constants gives; null where it is no such operation. Numbers
 // that are complex are left to be computed.
 Instruction* Fold(BodyConverter& body, const Instruction& made) {
-  if (std::find(std::begin(kFolded), std::end(kFolded), made.opcode()) == std::end(kFolded) ||
+  const bool of_positive = IsAmong(kFoldedOfPositive, made.opcode());
+  if ((!of_positive && !IsAmong(kFolded, made.opcode())) ||
       made.shape().ElementCount() > kMaxFolded)
     return nullptr;
   const bool moves = made.opcode() == Opcode::kReshape || made.opcode() == Opcode::kSelect;
@@ -172,6 +188,7 @@ Instruction* Fold(BodyConverter& body, const Instruction& made) {
     if (!IsConstantLike(*operand) || operand->shape().ElementCount() > kMaxFolded) return nullptr;
   std::vector<Literal> values;
   for (const Instruction* operand : made.operands()) values.push_back(ElementsOf(*operand));
+  if (of_positive && !AllPositive(values[0], made.opcode() == Opcode::kSqrt)) return nullptr;
   std::vector<const Literal*> operands;
   for (const Literal& value : values) operands.push_back(&value);
   absl::StatusOr<Literal> result = Evaluate(EvalContext{made, operands, {}, 0, 0, nullptr});
@@ -365,7 +382,7 @@ bool HasRule(Opcode opcode) {
       Opcode::kBroadcast, Opcode::kImag,  Opcode::kDynamicUpdateSlice, Opcode::kIota, Opcode::kPad,
       Opcode::kReal,      Opcode::kReduce};
   return std::find(std::begin(kOthers), std::end(kOthers), opcode) != std::end(kOthers) ||
-         std::find(std::begin(kFolded), std::end(kFolded), opcode) != std::end(kFolded) ||
+         IsAmong(kFolded, opcode) ||
          HasTrait(opcode, kElementwise);
 }
 

@@ -37,6 +37,24 @@ TEST(SimplifyTest, ConstantsAreComputedWith) {
   EXPECT_FALSE(Has(text, "subtract")) << text;
 }
 
+TEST(SimplifyTest, RootsAndLogarithmsOfPositiveConstants) {
+  const auto of = [](absl::string_view operation, absl::string_view numbers) {
+    return Converted("tensor<2xf32>", "tensor<2xf32>",
+                     absl::StrCat("%c = stablehlo.constant dense<", numbers,
+                                  "> : tensor<2xf32>\n%y = stablehlo.", operation,
+                                  " %c : tensor<2xf32>\n",
+                                  "%r = stablehlo.add %x, %y : tensor<2xf32>"));
+  };
+  EXPECT_TRUE(Has(of("log", "[1.0, 4.0]"), "constant({0, 1.38629436})"))
+      << of("log", "[1.0, 4.0]");
+  EXPECT_TRUE(Has(of("sqrt", "[0.0, 4.0]"), "constant({0, 2})")) << of("sqrt", "[0.0, 4.0]");
+  EXPECT_TRUE(Has(of("rsqrt", "[1.0, 4.0]"), "constant({1, 0.5})")) << of("rsqrt", "[1.0, 4.0]");
+  EXPECT_TRUE(Has(of("log", "[0.0, 4.0]"), " log("));
+  EXPECT_TRUE(Has(of("sqrt", "[-0.0, 4.0]"), "constant({-0, 2})"));
+  EXPECT_TRUE(Has(of("sqrt", "[-1.0, 4.0]"), " sqrt("));
+  EXPECT_TRUE(Has(of("rsqrt", "[0.0, 4.0]"), " rsqrt("));
+}
+
 TEST(SimplifyTest, NothingIsAddedAndNothingCut) {
   const std::string text =
       Converted("tensor<2xf32>", "tensor<2xf32>",

@@ -264,6 +264,14 @@ Shape ShardShape(const Shape& whole, const Tiling& tiling) {
   return part;
 }
 
+void ShardBox(const DimVector& whole, const Tiling& tiling, int64_t device, DimVector& starts,
+              DimVector& sizes) {
+  const Shape shard = ShardShape(Shape::Array(ElementType::kPred, whole), tiling);
+  starts.assign(whole.size(), 0);
+  sizes.assign(whole.size(), 0);
+  Locate(tiling, tiling.tile_of[device], whole, shard.dims, starts, sizes);
+}
+
 Literal ShardOf(const Literal& whole, const Tiling& tiling, int64_t device) {
   const Shape shape = ShardShape(whole.shape(), tiling);
   DimVector starts(shape.rank(), 0), sizes(shape.rank(), 0), origin(shape.rank(), 0);

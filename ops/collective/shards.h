@@ -42,6 +42,10 @@ absl::StatusOr<std::vector<int64_t>> ManualGroupsOf(const Instruction& marker,
 Tiling CoarserBy(const Tiling& tiling, const Tiling& finer);
 
 Shape ShardShape(const Shape& whole, const Tiling& tiling);
+// Where a device's shard starts in an array of dimensions `whole`, and how much of it lies inside;
+// the rest of ShardShape is padding.
+void ShardBox(const DimVector& whole, const Tiling& tiling, int64_t device, DimVector& starts,
+              DimVector& sizes);
 // The part of `whole` that a device holds.
 Literal ShardOf(const Literal& whole, const Tiling& tiling, int64_t device);
 // The same with zeros where an uneven cut leaves rows that are not of `whole`.

@@ -1,12 +1,14 @@
 // Files of arrays, matched to the leaves of entry parameters.
 #include "tools/common/input_files.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "parser/parser.h"
 #include "support/file.h"
+#include "support/json_value.h"
 #include "support/status.h"
 #include "tools/common/literal_files.h"
 
@@ -25,7 +27,7 @@ Literal Assemble(const Shape& shape, std::vector<Literal>& leaves, size_t& next)
 // --input-format, else what the ending of the file's name says; empty where neither does.
 std::string FormatOf(const std::string& path, const std::string& given) {
   if (!given.empty()) return given;
-  for (const char* format : {"npz", "npy", "txt", "bin", "pb", "pbtxt"})
+  for (const char* format : {"npz", "safetensors", "npy", "txt", "bin", "pb", "pbtxt"})
     if (absl::EndsWithIgnoreCase(path, absl::StrCat(".", format))) return format;
   return "";
 }
@@ -40,6 +42,57 @@ absl::StatusOr<Literal> ReadBinary(const std::string& path, const ParameterLeaf&
   Literal literal = Literal::Unset(leaf.shape);
   if (expected > 0) std::memcpy(literal.data(), file.bytes().data(), expected);
   return literal;
+}
+
+// {"parameter": "array"}.
+absl::StatusOr<absl::flat_hash_map<std::string, std::string>> ReadMap(const std::string& path) {
+  ASSIGN_OR_RETURN(std::string text, ReadFile(path));
+  const SourceFile file(path, std::move(text));
+  const auto error = [&](SourcePlace place, absl::string_view message) {
+    const LineColumn at = file.Locate(place.offset);
+    return InvalidArgument(path, ":", at.line, ":", at.column, ": ", message);
+  };
+  const auto json = ParseJson(file.text());
+  if (!json.ok()) return error(PlaceOf(json.status()), json.status().message());
+  if (json->kind != JsonValue::Kind::kObject)
+    return error(json->place, "expected an object of names");
+  absl::flat_hash_map<std::string, std::string> map;
+  for (const auto& [name, value] : json->members) {
+    if (value.kind != JsonValue::Kind::kString)
+      return error(value.place, "expected the name of an array, a string");
+    map[name] = value.text;
+  }
+  return map;
+}
+
+// A device's part of an array that lies in row-major order, and zeros where an uneven cut leaves
+// rows that are not of it: rows of the last dimension, one after the other.
+absl::StatusOr<Literal> CutArray(const NumpyArray& whole, const ParameterLeaf& leaf,
+                                 const Tiling& tiling, int64_t device) {
+  const Shape shape = ShardShape(leaf.shape, tiling);
+  DimVector starts, sizes;
+  ShardBox(whole.shape, tiling, device, starts, sizes);
+  auto bytes = std::make_shared<std::string>(shape.ElementCount() * whole.itemsize, '\0');
+  const int rank = shape.rank();
+  const int64_t run = rank == 0 ? 1 : sizes[rank - 1];
+  bool left = std::all_of(sizes.begin(), sizes.end(), [](int64_t size) { return size > 0; });
+  for (DimVector at(rank, 0); left;) {
+    int64_t from = 0, to = 0;
+    for (int d = 0; d < rank; ++d) {
+      from = from * whole.shape[d] + starts[d] + at[d];
+      to = to * shape.dims[d] + at[d];
+    }
+    std::memcpy(bytes->data() + to * whole.itemsize, whole.bytes.data() + from * whole.itemsize,
+                run * whole.itemsize);
+    int d = rank - 2;
+    while (d >= 0 && ++at[d] == sizes[d]) at[d--] = 0;
+    left = d >= 0;
+  }
+  NumpyArray part = whole;
+  part.shape = shape.dims;
+  part.bytes = *bytes;
+  part.storage = bytes;
+  return ToLiteral(part, shape, leaf.label);
 }
 
 }  // namespace
@@ -78,17 +131,27 @@ std::vector<Literal> AssembleParameters(const Computation& entry, std::vector<Li
 }
 
 absl::StatusOr<InputFiles> InputFiles::Open(const std::vector<std::string>& paths,
-                                            const std::string& given) {
+                                            const std::string& given, const std::string& map) {
   InputFiles files;
+  if (!map.empty()) {
+    ASSIGN_OR_RETURN(files.map_, ReadMap(map));
+  }
   for (const std::string& path : paths) {
     const std::string format = FormatOf(path, given);
     if (format.empty())
       return InvalidArgument(
-          path, ": the name tells no format; --input-format=npz, npy, txt, bin or pb does");
+          path,
+          ": the name tells no format; --input-format=npz, safetensors, npy, txt, bin or pb does");
     if (IsProtoFormat(format)) {
       ASSIGN_OR_RETURN(LiteralFile held, ReadLiterals(path));
       for (Literal& literal : held.arguments)
         files.single_.push_back({path, format, std::make_shared<Literal>(std::move(literal))});
+      continue;
+    }
+    if (format == "safetensors") {
+      ASSIGN_OR_RETURN(SafetensorsFile tensors, SafetensorsFile::Open(path));
+      files.tensors_.push_back(std::move(tensors));
+      files.archive_paths_.push_back(path);
       continue;
     }
     if (format != "npz") {
@@ -103,11 +166,17 @@ absl::StatusOr<InputFiles> InputFiles::Open(const std::vector<std::string>& path
 }
 
 bool InputFiles::DiffersByDevice(int64_t devices) const {
-  for (const NpzFile& archive : archives_)
-    for (const std::string& name : archive.names())
+  const auto names_devices = [&](const std::vector<std::string>& names) {
+    for (const std::string& name : names)
       for (int64_t d = 0; d < devices; ++d)
         if (absl::EndsWith(name, absl::StrCat(".d", d)) && absl::StartsWith(name, "in"))
           return true;
+    return false;
+  };
+  for (const NpzFile& archive : archives_)
+    if (names_devices(archive.names())) return true;
+  for (const SafetensorsFile& tensors : tensors_)
+    if (names_devices(tensors.names())) return true;
   return false;
 }
 
@@ -186,16 +255,45 @@ absl::StatusOr<Literal> InputFiles::ReadSingle(const Single& file, const Paramet
                          literal.status().message());
 }
 
-absl::StatusOr<Literal> InputFiles::ReadLeaf(const ParameterLeaf& leaf, int64_t device) const {
-  for (const std::string& name :
-       {absl::StrCat("in", leaf.number, ".d", device), absl::StrCat("in", leaf.number), leaf.name,
-        absl::StrCat("arr_", leaf.number)}) {
-    for (const NpzFile& archive : archives_) {
-      if (!archive.Contains(name)) continue;
-      ASSIGN_OR_RETURN(const NumpyArray array, archive.Read(name));
-      return ToLiteral(array, leaf.shape, leaf.label);
-    }
+absl::StatusOr<std::optional<NumpyArray>> InputFiles::Find(const ParameterLeaf& leaf,
+                                                           int64_t device) const {
+  std::vector<std::string> names = {absl::StrCat("in", leaf.number, ".d", device),
+                                    absl::StrCat("in", leaf.number), leaf.name,
+                                    absl::StrCat("arr_", leaf.number)};
+  if (const auto mapped = map_.find(leaf.name); mapped != map_.end()) names = {mapped->second};
+  for (const std::string& name : names) {
+    for (const NpzFile& archive : archives_)
+      if (archive.Contains(name)) return archive.Read(name);
+    for (const SafetensorsFile& tensors : tensors_)
+      if (tensors.Contains(name)) return tensors.Read(name, leaf.shape.type, leaf.label);
   }
+  if (map_.contains(leaf.name))
+    return InvalidArgument(leaf.label, ": no input holds ", names[0],
+                           ", which --weights-map names");
+  return std::nullopt;
+}
+
+absl::StatusOr<std::vector<Literal>> InputFiles::CutFor(const Computation& entry,
+                                                        const ShardedEntry& cuts,
+                                                        int64_t device) const {
+  std::vector<Literal> shards;
+  for (const ParameterLeaf& leaf : LeavesOfParameters(entry)) {
+    const Tiling& tiling = cuts.parameters[leaf.number];
+    ASSIGN_OR_RETURN(const std::optional<NumpyArray> array, Find(leaf, device));
+    if (array && !array->fortran_order && array->shape == leaf.shape.dims) {
+      ASSIGN_OR_RETURN(Literal shard, CutArray(*array, leaf, tiling, device));
+      shards.push_back(std::move(shard));
+      continue;
+    }
+    ASSIGN_OR_RETURN(const Literal whole, ReadLeaf(leaf, device));
+    shards.push_back(ShardOf(whole, tiling, device));
+  }
+  return AssembleParameters(entry, std::move(shards));
+}
+
+absl::StatusOr<Literal> InputFiles::ReadLeaf(const ParameterLeaf& leaf, int64_t device) const {
+  ASSIGN_OR_RETURN(const std::optional<NumpyArray> array, Find(leaf, device));
+  if (array) return ToLiteral(*array, leaf.shape, leaf.label);
   if (leaf.number < static_cast<int64_t>(single_.size()))
     return ReadSingle(single_[leaf.number], leaf);
   if (archive_paths_.empty())

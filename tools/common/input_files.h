@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "ir/module.h"
 #include "tools/common/sharded_entry.h"
 #include "types/npz.h"
+#include "types/safetensors.h"
 
 namespace hlokit {
 
@@ -30,10 +32,11 @@ std::vector<Literal> AssembleParameters(const Computation& entry, std::vector<Li
 // The inputs of one call: archives by name, single files by position.
 class InputFiles {
  public:
-  // `format`: npz, npy, txt, bin, pb or pbtxt; empty: by the files' names. Errors: NotFound;
-  // InvalidArgument for a name that tells no format.
+  // `format`: npz, safetensors, npy, txt, bin, pb or pbtxt; empty: by the files' names. `map`: a
+  // JSON file {"parameter": "array"} that names the arrays of archives; empty: none. Errors:
+  // NotFound; InvalidArgument for a name that tells no format, or a map that is none.
   static absl::StatusOr<InputFiles> Open(const std::vector<std::string>& paths,
-                                         const std::string& format);
+                                         const std::string& format, const std::string& map);
 
   // Whether some array is meant for one device only.
   bool DiffersByDevice(int64_t devices) const;
@@ -46,6 +49,10 @@ class InputFiles {
                                                   const ShardedEntry& sharded,
                                                   int64_t devices) const;
 
+  // What `device` holds of whole arrays, which are not copied where an archive stores them plainly.
+  absl::StatusOr<std::vector<Literal>> CutFor(const Computation& entry, const ShardedEntry& cuts,
+                                              int64_t device) const;
+
  private:
   struct Single {
     std::string path, format;
@@ -56,9 +63,13 @@ class InputFiles {
                                                   int64_t device) const;
   absl::StatusOr<std::vector<Literal>> ReadParameters(const Computation& entry) const;
   absl::StatusOr<Literal> ReadLeaf(const ParameterLeaf& leaf, int64_t device) const;
+  // The array for a leaf, of an archive; nothing where none has it.
+  absl::StatusOr<std::optional<NumpyArray>> Find(const ParameterLeaf& leaf, int64_t device) const;
   static absl::StatusOr<Literal> ReadSingle(const Single& file, const ParameterLeaf& leaf);
 
   std::vector<NpzFile> archives_;
+  std::vector<SafetensorsFile> tensors_;
+  absl::flat_hash_map<std::string, std::string> map_;  // names of arrays, by parameter
   std::vector<std::string> archive_paths_;
   std::vector<Single> single_;
 };

@@ -22,8 +22,12 @@ bool IsRange(const std::vector<T>& range) {
 
 void AddInputFlags(CLI::App& app, InputOptions& o) {
   app.add_option("--input,--input-literals-file", o.inputs,
-                 "npz, npy, txt (an HLO literal), pb (LiteralProto, RunHloModuleLiterals) or bin "
-                 "(raw); repeatable, in parameter order")
+                 "npz, safetensors, npy, txt (an HLO literal), pb (LiteralProto, "
+                 "RunHloModuleLiterals) or bin (raw); repeatable, in parameter order")
+      ->type_name("FILE");
+  app.add_option("--weights-map", o.weights_map,
+                 "a JSON object {\"parameter\": \"array\"}: which arrays of .npz and .safetensors "
+                 "inputs the parameters are")
       ->type_name("FILE");
   app.add_flag("--use-large-float-range", o.large_floats,
                "random floats of all magnitudes that their type has");
@@ -65,6 +69,7 @@ std::vector<std::string> InputFlags(const InputOptions& o) {
     flags.push_back(ShellWord(absl::StrCat(flag, "=", value)));
   };
   for (const std::string& file : o.inputs) add("--input", file);
+  if (!o.weights_map.empty()) add("--weights-map", o.weights_map);
   if (o.seed != usual.seed) add("--seed", o.seed);
   if (o.float_range != usual.float_range)
     add("--random-float-range", absl::StrJoin(o.float_range, ","));

@@ -84,10 +84,14 @@ absl::Status CheckParameters(const Computation& entry) {
   return CheckFits(shapes);
 }
 
+absl::StatusOr<InputFiles> OpenFiles(const InputOptions& options) {
+  return InputFiles::Open(options.inputs, options.input_format, options.weights_map);
+}
+
 }  // namespace
 
 absl::StatusOr<bool> InputsDifferByDevice(const InputOptions& options) {
-  ASSIGN_OR_RETURN(const InputFiles files, InputFiles::Open(options.inputs, options.input_format));
+  ASSIGN_OR_RETURN(const InputFiles files, OpenFiles(options));
   return files.DiffersByDevice(2);
 }
 
@@ -108,7 +112,7 @@ absl::StatusOr<Arguments> Arguments::Make(const Module& module, const InputOptio
       arguments.by_device_.push_back(RandomArguments(entry, options, d));
     return arguments;
   }
-  ASSIGN_OR_RETURN(const InputFiles files, InputFiles::Open(options.inputs, options.input_format));
+  ASSIGN_OR_RETURN(const InputFiles files, OpenFiles(options));
   if (sharded.active() && files.DiffersByDevice(devices)) {
     ASSIGN_OR_RETURN(std::vector<Literal> wholes, files.ReadShards(entry, sharded, devices));
     arguments.by_device_.push_back(std::move(wholes));
@@ -118,6 +122,19 @@ absl::StatusOr<Arguments> Arguments::Make(const Module& module, const InputOptio
   for (const int64_t d : local) {
     ASSIGN_OR_RETURN(std::vector<Literal> list, files.Read(entry, d));
     arguments.by_device_.push_back(std::move(list));
+  }
+  return arguments;
+}
+
+absl::StatusOr<Arguments> Arguments::MakeShards(const Module& module, const InputOptions& options,
+                                                const ShardedEntry& cuts,
+                                                absl::Span<const int64_t> local) {
+  RETURN_IF_ERROR(CheckParameters(*module.entry()));
+  ASSIGN_OR_RETURN(const InputFiles files, OpenFiles(options));
+  Arguments arguments;
+  for (const int64_t device : local) {
+    ASSIGN_OR_RETURN(std::vector<Literal> shards, files.CutFor(*module.entry(), cuts, device));
+    arguments.by_device_.push_back(std::move(shards));
   }
   return arguments;
 }
@@ -142,7 +159,7 @@ Arguments Arguments::CutFor(const ShardedEntry& sharded, absl::Span<const int64_
 
 std::vector<std::vector<const Literal*>> Arguments::Pointers(int64_t devices) const {
   std::vector<std::vector<const Literal*>> pointers(devices);
-  for (int64_t d = 0; d < devices; ++d)
+  for (int64_t d = 0; d < devices && !by_device_.empty(); ++d)
     for (const Literal& literal : by_device_[by_device_.size() == 1 ? 0 : d])
       pointers[d].push_back(&literal);
   return pointers;

@@ -19,7 +19,8 @@ namespace hlokit {
 // What the flags of every tool that evaluates say of inputs.
 struct InputOptions {
   std::vector<std::string> inputs;
-  std::string input_format;  // npz, npy, txt, bin, pb or pbtxt; empty: by the file's name
+  std::string input_format;  // npz, safetensors, npy, txt, bin, pb or pbtxt; empty: by the name
+  std::string weights_map;   // a JSON file: names of arrays in the files, by names of parameters
   uint64_t seed = 0;
   std::vector<double> float_range = {-1, 1};
   std::vector<int64_t> int_range = {0, 7};  // both ends included
@@ -49,6 +50,14 @@ class Arguments {
   static absl::StatusOr<Arguments> Make(const Module& module, const InputOptions& options,
                                         int64_t devices, const ShardedEntry& sharded,
                                         std::vector<int64_t> local = {});
+
+  // The shards that each device of `local` holds of whole arrays in files: `cuts` says how the
+  // entry of `module` is cut. Arrays that are stored as they are stay in their mapped files; only
+  // the shards are copied. Errors: as Make's. Precondition: the files hold no arrays of single
+  // devices.
+  static absl::StatusOr<Arguments> MakeShards(const Module& module, const InputOptions& options,
+                                              const ShardedEntry& cuts,
+                                              absl::Span<const int64_t> local);
 
   // What a snapshot recorded, by device. Errors: InvalidArgument where it does not fit the module.
   static absl::StatusOr<Arguments> OfSnapshot(const Module& module,

@@ -273,21 +273,41 @@ absl::StatusOr<PartitionedRun> Partition(const RunOptions& o, const ShardedEntry
 }
 
 // The snapshot's own arguments where they are `recorded`; whole arrays of a sharded module.
-absl::StatusOr<Arguments> ArgumentsOf(const RunOptions& o, LoadedModule& loaded, bool recorded,
-                                      int64_t devices, const ShardedEntry& sharded,
+absl::StatusOr<Arguments> ArgumentsOf(const RunOptions& o, const Module& before,
+                                      LoadedModule& loaded, bool recorded, int64_t devices,
+                                      const ShardedEntry& sharded,
                                       absl::Span<const int64_t> local) {
-  if (recorded) return Arguments::OfSnapshot(*loaded.module, std::move(loaded.arguments), devices);
+  if (recorded) return Arguments::OfSnapshot(before, std::move(loaded.arguments), devices);
   if (o.compile_only) return Arguments();
-  return Arguments::Make(*loaded.module, o, devices, sharded, {local.begin(), local.end()});
+  return Arguments::Make(before, o, devices, sharded, {local.begin(), local.end()});
 }
 
-// What the devices of this process (`local`; none: all) hold of the whole arguments.
-Arguments ShardsFor(const PartitionedRun& parts, const Arguments& wholes, const RunOptions& o,
-                    int64_t devices, absl::Span<const int64_t> local) {
-  if (!parts.active || o.compile_only) return Arguments();
+// Arguments as the module was read, and where it was partitioned what the devices of this process
+// hold of them.
+struct RunArguments {
+  Arguments wholes, shards;
+};
+
+// `local`: the devices of this process; none: all. Whole arrays of files that nobody else wants
+// (no reference) are not read whole: each process copies its shards alone out of the mapped files.
+absl::StatusOr<RunArguments> MakeArguments(const RunOptions& o, const Module& before,
+                                           LoadedModule& loaded, bool recorded, int64_t devices,
+                                           const ShardedEntry& sharded, const PartitionedRun& parts,
+                                           absl::Span<const int64_t> local) {
+  RunArguments made;
   std::vector<int64_t> all(devices);
   std::iota(all.begin(), all.end(), 0);
-  return wholes.CutFor(parts.cuts, local.empty() ? absl::MakeConstSpan(all) : local);
+  const absl::Span<const int64_t> own = local.empty() ? absl::MakeConstSpan(all) : local;
+  if (parts.active && !o.compile_only && !o.inputs.empty() && o.reference_platform.empty()) {
+    ASSIGN_OR_RETURN(const bool differ, InputsDifferByDevice(o));
+    if (!differ) {
+      ASSIGN_OR_RETURN(made.shards, Arguments::MakeShards(before, o, parts.cuts, own));
+      return made;
+    }
+  }
+  ASSIGN_OR_RETURN(made.wholes, ArgumentsOf(o, before, loaded, recorded, devices, sharded, local));
+  if (parts.active && !o.compile_only) made.shards = made.wholes.CutFor(parts.cuts, own);
+  return made;
 }
 
 // Shards of the results, with zeros where a device has rows that no array has.
@@ -320,17 +340,19 @@ absl::Status RunLoaded(const RunOptions& o, LoadedModule& loaded, Job* job, bool
   if (elided > 0) Note(absl::StrCat(elided, " elided constants are ", o.elided_constants));
   const bool recorded = loaded.is_snapshot && o.inputs.empty() && !o.compile_only;
   if (recorded && job != nullptr) return Unimplemented("a snapshot run by several processes");
-  ASSIGN_OR_RETURN(Arguments arguments, ArgumentsOf(o, loaded, recorded, devices, sharded, local));
-  std::vector<DeviceArguments> pointers = arguments.Pointers(o.compile_only ? 0 : local_count);
+  std::unique_ptr<Module> copy =
+      reference != nullptr || sharded.active() ? loaded.module->Clone() : nullptr;
+  ASSIGN_OR_RETURN(PartitionedRun parts, Partition(o, sharded, loaded));
+  ASSIGN_OR_RETURN(RunArguments arguments,
+                   MakeArguments(o, copy != nullptr ? *copy : *loaded.module, loaded, recorded,
+                                 devices, sharded, parts, local));
+  const int64_t lists = o.compile_only ? 0 : local_count;
+  const std::vector<DeviceArguments> wholes = arguments.wholes.Pointers(lists);
+  std::vector<DeviceArguments> pointers = parts.active ? arguments.shards.Pointers(lists) : wholes;
   if (WantsProbes(o) && !o.compile_only)
     return RunProbes(o, *loaded.module, pointers, *client, reference.get(), agrees);
   std::vector<Literal*> given;
-  if (o.donate && devices == 1) given = arguments.Given();
-  std::unique_ptr<Module> copy = reference != nullptr ? loaded.module->Clone() : nullptr;
-  const std::vector<DeviceArguments> wholes = pointers;
-  ASSIGN_OR_RETURN(PartitionedRun parts, Partition(o, sharded, loaded));
-  const Arguments shards = ShardsFor(parts, arguments, o, devices, local);
-  if (parts.active) pointers = shards.Pointers(o.compile_only ? 0 : local_count);
+  if (o.donate && devices == 1) given = arguments.wholes.Given();
   ASSIGN_OR_RETURN(const std::unique_ptr<HostFeeds> feeds, HostFeeds::Open(o));
   if (o.sanitize) {
     ASSIGN_OR_RETURN(const bool clean, RunSanitized(o, *client, loaded, pointers));

@@ -9,6 +9,7 @@
 #include "tools/common/literal_files.h"
 #include "types/literal_text.h"
 #include "types/npz.h"
+#include "types/safetensors.h"
 
 namespace hlokit {
 namespace {
@@ -37,6 +38,8 @@ absl::Status WriteFolder(const std::string& path, const std::vector<NamedLiteral
 
 absl::Status WriteResults(const std::string& path, const std::vector<Literal>& results) {
   if (absl::EndsWithIgnoreCase(path, ".npz")) return WriteNpz(path, NameAll(results));
+  if (absl::EndsWithIgnoreCase(path, ".safetensors"))
+    return WriteSafetensors(path, NameAll(results));
   if (absl::EndsWithIgnoreCase(path, ".pb") || absl::EndsWithIgnoreCase(path, ".pbtxt"))
     return WriteLiteral(path, results);
   if (!absl::EndsWithIgnoreCase(path, ".txt")) return WriteFolder(path, NameAll(results));

@@ -40,9 +40,9 @@ int64_t LeavesBefore(const Shape& tuple, int64_t i) {
   return count;
 }
 
-class Walk {
+class BufferWalk {
  public:
-  Walk(const Module& module, const BufferAssignment& buffers) : buffers_(buffers) {
+  BufferWalk(const Module& module, const BufferAssignment& buffers) : buffers_(buffers) {
     for (const Computation* c : module.Computations())
       for (const Instruction* i : c->Instructions())
         for (Computation* called : i->called()) caller_[called] = i;
@@ -244,7 +244,7 @@ class Walk {
 }  // namespace
 
 absl::Status CheckBuffers(const Module& module, const BufferAssignment& buffers) {
-  return Walk(module, buffers).Run(*module.entry());
+  return BufferWalk(module, buffers).Run(*module.entry());
 }
 
 }  // namespace hlokit

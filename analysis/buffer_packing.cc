@@ -7,8 +7,9 @@
 // buffers that reach the end of the arena move to the front of the order, and the try is repeated.
 // The search ends when the arena equals the peak of live bytes, or the budget is used up.
 //
-// Cost: n^2 per try, kMaxPairs in total. Above kMaxPlaced buffers a single pass by time allocates
-// and frees blocks as malloc would: n log n for the order, times the number of free blocks.
+// Cost: n^2 per try, kMaxPairsTried in total. Above kMaxPlaced buffers a single pass by time
+// allocates and frees blocks as malloc would: n log n for the order, times the number of free
+// blocks.
 #include "analysis/buffer_packing.h"
 
 #include <algorithm>
@@ -21,7 +22,7 @@ namespace {
 // Above this many buffers one quick pass by time has to do.
 constexpr size_t kMaxPlaced = 3000;
 // Pairs of buffers that all tries together may look at.
-constexpr size_t kMaxPairs = 30'000'000;
+constexpr size_t kMaxPairsTried = 30'000'000;
 constexpr int kMaxRepairs = 24;
 
 using Order = std::vector<int>;
@@ -35,7 +36,7 @@ class Packer {
 
   int64_t Run(int64_t live_peak) {
     const size_t pairs = std::max<size_t>(1, buffers_.size() * buffers_.size());
-    size_t tries = std::max<size_t>(1, kMaxPairs / pairs);
+    size_t tries = std::max<size_t>(1, kMaxPairsTried / pairs);
     const auto done = [&] { return best_size_ <= live_peak || tries == 0; };
     for (const Order& start : Orders()) {
       Order order = start;

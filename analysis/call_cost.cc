@@ -17,12 +17,12 @@ const Shape& FirstArray(const Shape& shape) {
   return shape.IsTuple() && !shape.elements.empty() ? shape.elements[0] : shape;
 }
 
-double Elements(const Shape& shape) {
+double ElementsOfArray(const Shape& shape) {
   return shape.IsArray() ? static_cast<double>(shape.ElementCount()) : 0;
 }
 
 // 1 where there is no such dimension: modules need not be verified to be looked at.
-double SizeOfDim(const Shape& shape, int64_t dim) {
+double SizeOf(const Shape& shape, int64_t dim) {
   const bool known = dim >= 0 && dim < static_cast<int64_t>(shape.dims.size());
   return known ? static_cast<double>(shape.dims[dim]) : 1;
 }
@@ -35,19 +35,19 @@ ConfigValue ConfigOf(const Instruction& call, absl::string_view name) {
 }
 
 double Gemm(const Instruction& call) {
-  double flops = 2 * Elements(FirstArray(call.shape()));
+  double flops = 2 * ElementsOfArray(FirstArray(call.shape()));
   const ConfigValue config = ConfigOf(call, "gemm_backend_config");
   const ConfigValue* dims = config.Find("dot_dimension_numbers");
   if (dims == nullptr) return 0;
   for (int64_t d : dims->IntegersOf("lhs_contracting_dimensions"))
-    flops *= SizeOfDim(call.operand(0)->shape(), d);
+    flops *= SizeOf(call.operand(0)->shape(), d);
   return flops;
 }
 
 double OnednnMatmul(const Instruction& call) {
   const Shape& a = call.operand(0)->shape();
   const bool transposed = ConfigOf(call, "onednn_matmul_config").NumberOr("transpose_a", 0) != 0;
-  return 2 * Elements(FirstArray(call.shape())) * SizeOfDim(a, a.rank() - (transposed ? 2 : 1));
+  return 2 * ElementsOfArray(FirstArray(call.shape())) * SizeOf(a, a.rank() - (transposed ? 2 : 1));
 }
 
 // Towards input and filter as many products are formed as forward.
@@ -57,13 +57,13 @@ double Convolution(const Instruction& call) {
   const Shape *output = &FirstArray(call.shape()), *kernel = &call.operand(1)->shape();
   if (absl::EndsWith(attrs.target, "BackwardInput")) output = &call.operand(0)->shape();
   if (absl::EndsWith(attrs.target, "BackwardFilter")) std::swap(output, kernel);
-  const double features = SizeOfDim(*kernel, attrs.dim_labels->kernel_output_feature);
-  return 2 * Elements(*output) * Elements(*kernel) / std::max(1.0, features);
+  const double features = SizeOf(*kernel, attrs.dim_labels->kernel_output_feature);
+  return 2 * ElementsOfArray(*output) * ElementsOfArray(*kernel) / std::max(1.0, features);
 }
 
 double TriangularSolve(const Instruction& call) {
   const Shape& a = call.operand(0)->shape();
-  return Elements(FirstArray(call.shape())) * SizeOfDim(a, a.rank() - 1);
+  return ElementsOfArray(FirstArray(call.shape())) * SizeOf(a, a.rank() - 1);
 }
 
 // Two products forward, five for the gradients; masks save nothing.

@@ -20,7 +20,7 @@
 namespace hlokit {
 namespace {
 
-double Elements(const Shape& shape) {
+double ElementsOf(const Shape& shape) {
   double count = 0;
   for (const ShapeLeaf& leaf : Leaves(shape))
     if (leaf.shape->IsArray()) count += static_cast<double>(leaf.shape->ElementCount());
@@ -36,7 +36,7 @@ double SizeOfDim(const Shape& shape, int64_t dim) {
 }
 
 double DotFlops(const Instruction& i) {
-  double steps = 2 * Elements(i.shape());
+  double steps = 2 * ElementsOf(i.shape());
   for (int64_t d : i.attr<DotAttrs>().lhs_contracting_dims)
     steps *= SizeOfDim(i.operand(0)->shape(), d);
   return steps;
@@ -47,14 +47,14 @@ double ConvolutionFlops(const Instruction& i) {
   const auto& attrs = i.attr<ConvolutionAttrs>();
   const Shape& kernel = i.operand(1)->shape();
   const double features = SizeOfDim(kernel, attrs.dim_labels.kernel_output_feature);
-  return 2 * Elements(i.shape()) * Elements(kernel) / std::max(1.0, features);
+  return 2 * ElementsOf(i.shape()) * ElementsOf(kernel) / std::max(1.0, features);
 }
 
 // Each row meets one group's matrix. Where the groups cut what is summed up, each of the results'
 // groups sums its part of it.
 double RaggedDotFlops(const Instruction& i) {
   const auto& attrs = i.attr<RaggedDotAttrs>();
-  double steps = 2 * Elements(i.shape());
+  double steps = 2 * ElementsOf(i.shape());
   for (int64_t d : attrs.lhs_contracting_dims) steps *= SizeOfDim(i.operand(0)->shape(), d);
   const bool cut =
       std::any_of(attrs.lhs_ragged_dims.begin(), attrs.lhs_ragged_dims.end(),
@@ -65,7 +65,7 @@ double RaggedDotFlops(const Instruction& i) {
 // By rows of square matrices: n^3 / 3 to factor, n^2 for each line that is solved for.
 double MatrixFlops(const Instruction& i, double divisor) {
   const Shape& matrix = i.operand(0)->shape();
-  return Elements(i.shape()) * (SizeOfDim(matrix, matrix.rank() - 1) / divisor);
+  return ElementsOf(i.shape()) * (SizeOfDim(matrix, matrix.rank() - 1) / divisor);
 }
 
 // Five for each element and halving of a line.
@@ -73,21 +73,21 @@ double FftFlops(const Instruction& i) {
   const auto& attrs = i.attr<FftAttrs>();
   double line = 1;
   for (int64_t n : attrs.fft_length) line *= static_cast<double>(std::max<int64_t>(1, n));
-  const double elements = std::max(Elements(i.operand(0)->shape()), Elements(i.shape()));
+  const double elements = std::max(ElementsOf(i.operand(0)->shape()), ElementsOf(i.shape()));
   const bool real = attrs.fft_type == FftType::kRfft || attrs.fft_type == FftType::kIrfft;
   return elements * std::log2(line) * (real ? 2.5 : 5);
 }
 
 double ReduceFlops(const Instruction& i) {
   double read = 0;
-  for (int64_t o = 0; o < i.operand_count() / 2; ++o) read += Elements(i.operand(o)->shape());
+  for (int64_t o = 0; o < i.operand_count() / 2; ++o) read += ElementsOf(i.operand(o)->shape());
   return read;
 }
 
 double WindowFlops(const Instruction& i) {
   double window = 1;
   for (const WindowDim& w : i.attr<WindowAttrs>().window) window *= static_cast<double>(w.size);
-  return window * Elements(i.shape());
+  return window * ElementsOf(i.shape());
 }
 
 double Flops(const Instruction& i);
@@ -109,7 +109,7 @@ double Flops(const Instruction& i) {
     case CostClass::kDivision:
     case CostClass::kFunction:
     case CostClass::kLongFunction:
-      return Elements(i.shape());
+      return ElementsOf(i.shape());
     case CostClass::kSums:
       return ReduceFlops(i);
     case CostClass::kWindowSums:
@@ -136,7 +136,7 @@ double Flops(const Instruction& i) {
 
 double Transcendentals(const Instruction& i) {
   if (i.opcode() != Opcode::kFusion)
-    return HasTrait(i.opcode(), kTranscendental) ? Elements(i.shape()) : 0;
+    return HasTrait(i.opcode(), kTranscendental) ? ElementsOf(i.shape()) : 0;
   double sum = 0;
   for (const Instruction* inside : i.to_apply()->Instructions()) sum += Transcendentals(*inside);
   return sum;

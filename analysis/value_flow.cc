@@ -25,17 +25,17 @@ constexpr int kMaxCallDepth = 500;
 
 using Ids = std::vector<int>;
 
-int64_t LeafCount(const Shape& shape) {
+int64_t NumLeaves(const Shape& shape) {
   if (!shape.IsTuple()) return 1;
   int64_t n = 0;
-  for (const Shape& e : shape.elements) n += LeafCount(e);
+  for (const Shape& e : shape.elements) n += NumLeaves(e);
   return n;
 }
 
 // First leaf of operand `i` of a tuple, or of element `i` of a tuple shape.
 int64_t LeafOffset(const Shape& tuple, int64_t i) {
   int64_t n = 0;
-  for (int64_t k = 0; k < i; ++k) n += LeafCount(tuple.elements[k]);
+  for (int64_t k = 0; k < i; ++k) n += NumLeaves(tuple.elements[k]);
   return n;
 }
 
@@ -46,8 +46,8 @@ bool IsParameterLeaf(const Instruction* i, int64_t leaf, int64_t wanted) {
     if (i->IsParameter()) return leaf == wanted && i->parameter_number() == 0;
     if (i->opcode() == Opcode::kTuple) {
       int64_t k = 0;
-      for (; leaf >= LeafCount(i->operand(k)->shape()); ++k)
-        leaf -= LeafCount(i->operand(k)->shape());
+      for (; leaf >= NumLeaves(i->operand(k)->shape()); ++k)
+        leaf -= NumLeaves(i->operand(k)->shape());
       i = i->operand(k);
     } else if (i->opcode() == Opcode::kGetTupleElement) {
       leaf += LeafOffset(i->operand(0)->shape(), i->tuple_index());
@@ -147,7 +147,7 @@ class Walker {
       case Opcode::kGetTupleElement: {
         const Ids& from = ValuesOf(i->operand(0));
         const int64_t first = LeafOffset(i->operand(0)->shape(), i->tuple_index());
-        return Ids(from.begin() + first, from.begin() + first + LeafCount(i->shape()));
+        return Ids(from.begin() + first, from.begin() + first + NumLeaves(i->shape()));
       }
       case Opcode::kCall:
         return VisitCall(i, depth);

@@ -8,7 +8,7 @@ namespace {
 
 constexpr char kWanted[] = "hlokit.notes";
 
-llvm::Metadata* Number(llvm::LLVMContext& context, int64_t number) {
+llvm::Metadata* NumberNote(llvm::LLVMContext& context, int64_t number) {
   return llvm::ConstantAsMetadata::get(
       llvm::ConstantInt::get(llvm::Type::getInt64Ty(context), static_cast<uint64_t>(number)));
 }
@@ -45,7 +45,7 @@ int64_t ArrayNoteOf(const llvm::Value& value) {
 void SetArgumentNotes(llvm::Function& function, const std::vector<int64_t>& numbers) {
   llvm::LLVMContext& context = function.getContext();
   std::vector<llvm::Metadata*> nodes;
-  for (int64_t number : numbers) nodes.push_back(Number(context, number));
+  for (int64_t number : numbers) nodes.push_back(NumberNote(context, number));
   function.setMetadata(kArgumentsNote, llvm::MDNode::get(context, nodes));
 }
 
@@ -80,7 +80,7 @@ void InstructionNote::Set(const Instruction* instruction) {
   llvm::LLVMContext& context = b_.getContext();
   if (instruction != nullptr)
     carrier->setMetadata(kInstructionNote,
-                         llvm::MDNode::get(context, {Number(context, instruction->id())}));
+                         llvm::MDNode::get(context, {NumberNote(context, instruction->id())}));
   b_.CollectMetadataToCopy(carrier, {b_.getContext().getMDKindID(kInstructionNote)});
   carrier->deleteValue();
 }

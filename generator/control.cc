@@ -10,10 +10,6 @@
 namespace hlokit {
 namespace {
 
-constexpr int kDeepest = 2;
-
-bool MayNest(GeneratedCode& s) { return s.state().options.control_flow && s.depth() < kDeepest; }
-
 Shape TupleOf(const Values& values) {
   std::vector<Shape> shapes;
   for (const RandomValue& value : values) shapes.push_back(value.shape());

@@ -144,6 +144,9 @@ struct CallPlan {
   Computation* body;
   std::vector<Bounds> results;  // of the root, or its elements
 };
+// Whether the code may have control flow of its own here: not where it is unwanted or two levels
+// deep.
+inline bool MayNest(GeneratedCode& s) { return s.state().options.control_flow && s.depth() < 2; }
 // Empty where control flow is not wanted or nests deep enough already.
 std::optional<CallPlan> PlanCall(GeneratedCode& s, const char* name, int steps);
 // Keeps what a call of the plan's body gives.

@@ -9,10 +9,6 @@
 namespace hlokit {
 namespace {
 
-constexpr int kDeepest = 2;
-
-bool MayNest(GeneratedCode& s) { return s.state().options.control_flow && s.depth() < kDeepest; }
-
 // Of one token and values, with the token at a random place.
 struct TokenTuple {
   std::vector<Instruction*> parts;

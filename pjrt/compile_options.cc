@@ -19,7 +19,7 @@
 namespace hlokit {
 namespace {
 
-constexpr int64_t kMaxDevices = 1 << 16;
+constexpr int64_t kMaxCompiledDevices = 1 << 16;
 
 struct WireField {
   uint64_t number = 0, varint = 0;
@@ -203,7 +203,8 @@ absl::StatusOr<PjrtCompileOptions> ReadCompileOptions(absl::string_view bytes) {
     return absl::OkStatus();
   }));
   const int64_t r = options.replicas, p = options.partitions;
-  if (r < 1 || p < 1 || r > kMaxDevices || p > kMaxDevices || r * p > kMaxDevices)
+  if (r < 1 || p < 1 || r > kMaxCompiledDevices || p > kMaxCompiledDevices ||
+      r * p > kMaxCompiledDevices)
     return InvalidArgument("a program of ", r, " replicas and ", p, " partitions");
   if (!options.devices.empty() && static_cast<int64_t>(options.devices.size()) != r * p)
     return InvalidArgument("devices are assigned to ", options.devices.size(),

@@ -11,10 +11,11 @@
 namespace hlokit {
 namespace {
 
-using Fields = pb::HloComputationProto;
-static_assert(Fields::kInstructionsFieldNumber == 2, "as ForEachInstruction has it");
+using ComputationFields = pb::HloComputationProto;
+static_assert(ComputationFields::kInstructionsFieldNumber == 2, "as ForEachInstruction has it");
 
-constexpr uint64_t kInstruction = WireTag(Fields::kInstructionsFieldNumber, WireType::kBytes);
+constexpr uint64_t kInstruction =
+    WireTag(ComputationFields::kInstructionsFieldNumber, WireType::kBytes);
 
 // False for a field that is not known.
 bool Take(const WireField& field, ComputationParts& parts) {
@@ -30,17 +31,17 @@ bool Take(const WireField& field, ComputationParts& parts) {
   };
   int64_t is_fusion = 0;  // which its caller says too
   switch (field.number) {
-    case Fields::kNameFieldNumber:
+    case ComputationFields::kNameFieldNumber:
       return text(parts.name);
-    case Fields::kExecutionThreadFieldNumber:
+    case ComputationFields::kExecutionThreadFieldNumber:
       return text(parts.execution_thread);
-    case Fields::kProgramShapeFieldNumber:
+    case ComputationFields::kProgramShapeFieldNumber:
       return field.type == WireType::kBytes && text(parts.program_shapes.emplace_back());
-    case Fields::kIdFieldNumber:
+    case ComputationFields::kIdFieldNumber:
       return number(parts.id);
-    case Fields::kRootIdFieldNumber:
+    case ComputationFields::kRootIdFieldNumber:
       return number(parts.root_id);
-    case Fields::kIsFusionComputationFieldNumber:
+    case ComputationFields::kIsFusionComputationFieldNumber:
       return number(is_fusion);
     default:
       return false;

@@ -16,7 +16,7 @@ namespace hlokit {
 namespace {
 
 using Parts = pb::HloComputationProto;
-using Fields = pb::HloInstructionProto;
+using InstructionFields = pb::HloInstructionProto;
 
 // What messages are long, as a first guess.
 constexpr size_t kUsualInstruction = 200;
@@ -132,12 +132,12 @@ absl::Status ComputationWriter::AppendInstruction(const Instruction& instruction
   out.Reserve(name.size() + shape.size() + metadata.size() + others.size() +
               MostOfEdges(instruction) + kManyFields);
   const WireWriter::Message message = out.Open(Parts::kInstructionsFieldNumber, kUsualInstruction);
-  out.Bytes(Fields::kNameFieldNumber, name);
-  out.Bytes(Fields::kOpcodeFieldNumber, Text(instruction.opcode()));
+  out.Bytes(InstructionFields::kNameFieldNumber, name);
+  out.Bytes(InstructionFields::kOpcodeFieldNumber, Text(instruction.opcode()));
   out.Raw(shape);
   out.Raw(metadata);
   out.Raw(others.before_channel);
-  out.Number(Fields::kChannelIdFieldNumber, others.channel_id);
+  out.Number(InstructionFields::kChannelIdFieldNumber, others.channel_id);
   out.Raw(others.before_id);
   AppendEdges(instruction, ids_, out);
   out.Raw(others.after);
@@ -171,7 +171,7 @@ void ComputationWriter::AppendMetadata(const Instruction& instruction, WireWrite
 
 absl::Status ComputationWriter::AppendWithUnknown(const Instruction& instruction,
                                                   const std::string& unknown, WireWriter& out) {
-  Fields message;
+  InstructionFields message;
   RETURN_IF_ERROR(WriteInstruction(instruction, ids_, frames_, &message));
   RestoreUnknownFields(unknown, &message);
   std::string bytes;

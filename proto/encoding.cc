@@ -31,7 +31,6 @@ namespace {
 using google::protobuf::Message;
 using google::protobuf::TextFormat;
 
-constexpr int kDeepest = 100;
 constexpr int kDeepestOwn = 4 * kMaxNesting;  // what text may nest, in messages
 constexpr size_t kMaxBytes = std::numeric_limits<int32_t>::max();
 constexpr absl::string_view kExtras = "# hlokit: ";

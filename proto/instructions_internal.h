@@ -13,6 +13,9 @@
 
 namespace hlokit {
 
+// Longer messages, such as those of large constants, hardly come twice.
+inline constexpr size_t kLongestKnown = 512;  // bytes
+
 // Ids of computations and instructions in the messages of a module: an instruction's is its
 // computation's, shifted by 32 bits, and its number there. What a protobuf gave stays; what came
 // later is numbered on.

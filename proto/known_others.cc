@@ -17,8 +17,6 @@
 namespace hlokit {
 namespace {
 
-// Longer ones, such as those of large constants, hardly come twice.
-constexpr size_t kLongestKnown = 512;
 // Entries that are compared before an instruction counts as new.
 constexpr int kMaxTries = 8;
 

@@ -18,10 +18,7 @@
 namespace hlokit {
 namespace {
 
-using Fields = pb::HloInstructionProto;
-
-// Longer messages, such as those of large constants, hardly come twice.
-constexpr size_t kLongestKnown = 512;
+using InstructionFields = pb::HloInstructionProto;
 
 // What `read` makes of the message in `bytes`, `from_wire` of the bytes, or was made of equal bytes
 // before. Messages with fields that the IR has no place for are read each time, so that each is
@@ -93,19 +90,19 @@ bool RecurringParts::TakeNumber(uint64_t tag, uint64_t number, bool& taken) {
     return true;
   };
   switch (tag) {
-    case varint(Fields::kIdFieldNumber):
+    case varint(InstructionFields::kIdFieldNumber):
       return set(links_.id);
-    case varint(Fields::kParameterNumberFieldNumber):
+    case varint(InstructionFields::kParameterNumberFieldNumber):
       return set(links_.parameter_number);
-    case varint(Fields::kTupleIndexFieldNumber):
+    case varint(InstructionFields::kTupleIndexFieldNumber):
       return set(links_.tuple_index);
-    case varint(Fields::kChannelIdFieldNumber):
+    case varint(InstructionFields::kChannelIdFieldNumber):
       return set(links_.channel_id);
-    case varint(Fields::kOperandIdsFieldNumber):
+    case varint(InstructionFields::kOperandIdsFieldNumber):
       return JoinNumber(number, links_.operands);
-    case varint(Fields::kControlPredecessorIdsFieldNumber):
+    case varint(InstructionFields::kControlPredecessorIdsFieldNumber):
       return JoinNumber(number, links_.predecessors);
-    case varint(Fields::kCalledComputationIdsFieldNumber):
+    case varint(InstructionFields::kCalledComputationIdsFieldNumber):
       return JoinNumber(number, links_.called);
     default:
       taken = false;
@@ -122,17 +119,17 @@ inline bool RecurringParts::TakeField(uint64_t tag, const char* start, WireReade
     return IsTag(tag) && reader.Varint(number) && TakeNumber(tag, number, taken);
   }
   switch (tag) {
-    case bytes(Fields::kNameFieldNumber):
+    case bytes(InstructionFields::kNameFieldNumber):
       return reader.Content(name_);
-    case bytes(Fields::kShapeFieldNumber):
+    case bytes(InstructionFields::kShapeFieldNumber):
       return TakePart(reader, shape_bytes_);
-    case bytes(Fields::kMetadataFieldNumber):
+    case bytes(InstructionFields::kMetadataFieldNumber):
       return TakePart(reader, metadata_bytes_);
-    case bytes(Fields::kOperandIdsFieldNumber):
+    case bytes(InstructionFields::kOperandIdsFieldNumber):
       return TakePart(reader, links_.operands);
-    case bytes(Fields::kControlPredecessorIdsFieldNumber):
+    case bytes(InstructionFields::kControlPredecessorIdsFieldNumber):
       return TakePart(reader, links_.predecessors);
-    case bytes(Fields::kCalledComputationIdsFieldNumber):
+    case bytes(InstructionFields::kCalledComputationIdsFieldNumber):
       return TakePart(reader, links_.called);
     default:
       break;

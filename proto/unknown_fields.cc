@@ -3,7 +3,7 @@
 //   read      {name: "a", id: 1, new_field: 5, sharding: {type: 1, new: 2}}
 //   written   {name: "a", id: 1,               sharding: {type: 1}}
 //   unknown   {                  new_field: 5, sharding: {        new: 2}}
-// Fields that the written message lacks are taken whole; messages in both are compared inside;
+// FieldList that the written message lacks are taken whole; messages in both are compared inside;
 // lists are compared member by member where they are equally long. Writing merges the unknown part
 // into the message again. A module that was changed in between keeps what still has its place.
 #include "proto/unknown_fields_internal.h"
@@ -19,10 +19,10 @@ namespace {
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 using google::protobuf::Reflection;
-using Fields = std::vector<const FieldDescriptor*>;
+using FieldList = std::vector<const FieldDescriptor*>;
 
-Fields SetFields(const Message& message) {
-  Fields fields;
+FieldList SetFields(const Message& message) {
+  FieldList fields;
   message.GetReflection()->ListFields(message, &fields);
   return fields;
 }

@@ -18,9 +18,6 @@ namespace {
 using google::protobuf::Descriptor;
 using google::protobuf::FieldDescriptor;
 
-// As libprotobuf's own limit.
-constexpr int kDeepest = 100;
-
 // Length of the valid UTF-8 sequence at the start of `text`, or 0.
 size_t Utf8Length(absl::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };

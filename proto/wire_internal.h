@@ -20,6 +20,9 @@ class Descriptor;
 
 namespace hlokit {
 
+// So deep may messages nest: libprotobuf's own limit.
+inline constexpr int kDeepest = 100;
+
 enum class WireType : uint8_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 
 // Whether a field may have it, of whatever type.

@@ -14,7 +14,7 @@ namespace hlokit {
 namespace {
 
 // Deeper tuples are libprotobuf's, which has a limit of its own.
-constexpr int kDeepest = 16;
+constexpr int kDeepestTuple = 16;
 
 // The bytes of a layout, and which dimensions are dynamic, until the sizes are known.
 struct ShapeParts {
@@ -96,7 +96,7 @@ bool ReadLayout(absl::string_view bytes, Shape& shape) {
 }
 
 bool ReadNested(absl::string_view bytes, int depth, Shape& shape) {
-  if (depth > kDeepest) return false;
+  if (depth > kDeepestTuple) return false;
   ShapeParts parts;
   WireReader reader(bytes);
   WireField field;

@@ -24,7 +24,7 @@ namespace {
 using Computations = std::vector<Computation*>;
 
 // Bytes, as a first guess.
-constexpr size_t kUsualInstruction = 120;
+constexpr size_t kUsualBytes = 120;
 
 // What one walk over all instructions finds for the writing of each: a module that does not fit the
 // caches is walked as seldom as can be.
@@ -147,7 +147,7 @@ absl::StatusOr<std::string> ModuleBytes(const Module& module, const UnknownField
   const absl::string_view all = fields;
   const size_t before = OffsetFrom(all, Parts::kComputationsFieldNumber);
   WireWriter out;
-  out.Reserve(fields.size() + kUsualInstruction * static_cast<size_t>(module.id_bound()));
+  out.Reserve(fields.size() + kUsualBytes * static_cast<size_t>(module.id_bound()));
   out.Raw(all.substr(0, before));
   ComputationWriter writer(ids, survey.frames(), unknown);
   for (const Computation* computation : computations)

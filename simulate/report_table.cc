@@ -51,7 +51,7 @@ void AddTimes(const SimulationReport& r, const DeviceTimeline& line, std::string
   out += "\n";
 }
 
-void AddMemory(const SimulationReport& r, std::string& out) {
+void AddMemoryRows(const SimulationReport& r, std::string& out) {
   if (r.memory == nullptr) return;
   const double limit = r.topology->device.memory;
   absl::StrAppend(&out, "memory           ", BytesWithUnit(static_cast<double>(r.memory->peak)),
@@ -63,7 +63,7 @@ void AddMemory(const SimulationReport& r, std::string& out) {
   out += "\n";
 }
 
-void AddLinks(const SimulationReport& r, const DeviceTimeline& line, std::string& out) {
+void AddLinkRows(const SimulationReport& r, const DeviceTimeline& line, std::string& out) {
   if (r.topology->links.empty()) return;
   absl::StrAppendFormat(&out, "\n%-16s %14s %14s %8s\n", "link", "sent by each", "busy", "busy %");
   for (size_t l = 0; l < r.topology->links.size(); ++l)
@@ -127,9 +127,9 @@ std::string SimulationTable(const SimulationReport& r, int rows) {
     absl::StrAppend(&out, "below: device ", line.device, " and ", line.devices - 1, " like it\n");
   out += "\n";
   AddTimes(r, line, out);
-  AddMemory(r, out);
+  AddMemoryRows(r, out);
   if (r.step->guessed_trips) out += "loops without a known number of iterations: see --trips\n";
-  AddLinks(r, line, out);
+  AddLinkRows(r, line, out);
   AddKinds(r, out);
   AddInstructions(line, rows, out);
   return out;

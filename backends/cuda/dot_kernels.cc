@@ -29,10 +29,8 @@ namespace {
 
 constexpr int64_t kSide = 16;  // threads of a block along rows and along columns
 static_assert(kSide * kSide == kBlockThreads);
-constexpr int64_t kSmall = 8;         // matrices with shorter sides are left to other strategies
-constexpr int64_t kManyBlocks = 128;  // about as many as a device has multiprocessors
-constexpr int64_t kRowPadding = 4;    // of a row in shared memory: spreads columns over its banks
-constexpr int64_t kVector = 4;        // most neighbours of one load
+constexpr int64_t kRowPadding = 4;  // of a row in shared memory: spreads columns over its banks
+constexpr int64_t kVector = 4;      // most neighbours of one load
 
 // One side of the product, and how a tile of it is loaded.
 struct Side : DotSide {

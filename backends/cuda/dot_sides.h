@@ -11,6 +11,13 @@
 
 namespace hlokit {
 
+inline constexpr int64_t kSmall = 8;  // matrices with shorter sides are left to other strategies
+inline constexpr int64_t kManyBlocks = 128;  // about as many as a device has multiprocessors
+
+inline bool IsByte(ElementType type) {
+  return type == ElementType::kS8 || type == ElementType::kU8;
+}
+
 // Dimensions of one array that are walked together, slowest first.
 struct DimGroup {
   DimVector dims;

@@ -25,7 +25,6 @@
 namespace hlokit {
 namespace {
 
-constexpr int64_t kWarp = 32;
 // Rows with fewer elements have no group of threads unless results are as long as they are.
 constexpr int64_t kShortRow = 16;
 // Rows from this many elements on are a block's work.

@@ -22,7 +22,6 @@
 namespace hlokit {
 namespace {
 
-constexpr int64_t kWarp = 32;
 constexpr int64_t kEnoughThreads = 128 << 10;  // for the memory of a device to be busy
 // Steps of a thread in a segment, at least: alone, and of a block.
 constexpr int64_t kSteps = 64, kBlockSteps = 8;

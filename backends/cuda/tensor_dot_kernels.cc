@@ -30,10 +30,8 @@
 namespace hlokit {
 namespace {
 
-constexpr int64_t kSmall = 8;         // matrices with shorter sides are left to other strategies
-constexpr int64_t kManyBlocks = 128;  // about as many as a device has multiprocessors
-constexpr int64_t kLineBytes = 64;    // of a tile along k
-constexpr int64_t kStepBytes = 32;    // of one matrix instruction along k
+constexpr int64_t kLineBytes = 64;  // of a tile along k
+constexpr int64_t kStepBytes = 32;  // of one matrix instruction along k
 constexpr int64_t kSpareBytes = 16;
 constexpr int64_t kWarpRows = 2, kWarpColumns = 4;  // of a block's warps
 constexpr int64_t kMinTile = 32, kMaxTile = 128;
@@ -72,8 +70,6 @@ struct TensorPlan {
   int64_t warp_rows() const { return lhs.tile / kWarpRows; }  // of elements
   int64_t warp_columns() const { return rhs.tile / kWarpColumns; }
 };
-
-bool IsByte(ElementType type) { return type == ElementType::kS8 || type == ElementType::kU8; }
 
 // f8 types whose values f16 and bf16 have.
 bool IsSmallFloat(ElementType type) {

@@ -18,7 +18,6 @@
 namespace hlokit {
 namespace {
 
-constexpr int64_t kWarp = 32;
 constexpr int64_t kWarps = kBlockThreads / kWarp;
 constexpr unsigned kSharedSpace = 3;
 // Attributes of kernels.

@@ -6,6 +6,8 @@
 
 namespace hlokit {
 
+inline constexpr int64_t kWarp = 32;  // threads
+
 // Shared memory of `count` values for the kernel that `b` writes, aligned to 16 bytes.
 llvm::GlobalVariable* MakeShared(Builder& b, llvm::Type* type, int64_t count);
 

@@ -19,6 +19,7 @@
 #include "backends/cuda/block_kernel.h"
 #include "backends/cuda/ptx_code.h"
 #include "backends/cuda/thread_group.h"
+#include "backends/cuda/vector_kernels.h"
 #include "ir/attributes.h"
 
 namespace hlokit {
@@ -26,7 +27,6 @@ namespace {
 
 // Shorter sides leave most of a tile empty.
 constexpr int64_t kShortSide = 8;
-constexpr int64_t kSmallArray = 4096;
 
 // Neighbouring dimensions of the transpose's result that move together, slowest first.
 using Group = DimVector;

@@ -21,7 +21,6 @@ namespace {
 constexpr int64_t kVectorBytes = 16;
 constexpr int64_t kMaxElements = 4;
 // Smaller arrays would leave multiprocessors without work.
-constexpr int64_t kSmallArray = 4096;
 // Of an element, in simple float operations: more is worth a thread of its own.
 constexpr double kMuchWork = 64;
 

@@ -5,6 +5,9 @@
 
 namespace hlokit {
 
+inline constexpr int64_t kSmallArray =
+    4096;  // elements: with fewer a kernel is over before it pays
+
 // A strategy (codegen/kernel_strategies.h) for elementwise expressions: element i of every result
 // is computed of elements i. False for small arrays, for an odd number of elements, and for much
 // work an element.

@@ -37,10 +37,10 @@ namespace {
 constexpr int64_t kRowTile = 128;  // two groups of warps, 64 rows each
 constexpr int64_t kStages = 4;
 constexpr int64_t kAhead = kStages - 2;  // tiles loaded before they are multiplied
-constexpr int64_t kLineBytes = 128;
+constexpr int64_t kGroupLineBytes = 128;
 constexpr int64_t kPieceBytes = 16;
-constexpr int64_t kStepBytes = 32;  // of one instruction along k
-constexpr int64_t kLinesAtOnce = kBlockThreads * kPieceBytes / kLineBytes;
+constexpr int64_t kGroupStepBytes = 32;  // of one instruction along k
+constexpr int64_t kLinesAtOnce = kBlockThreads * kPieceBytes / kGroupLineBytes;
 constexpr int64_t kBand = 8;        // rows of tiles that are walked together
 constexpr int64_t kFewBlocks = 64;  // half as many as a device has multiprocessors
 
@@ -49,9 +49,9 @@ struct WarpgroupSide : DotSide {
   int64_t tile = kRowTile;
   bool along_free = false;
 
-  int64_t depth() const { return kLineBytes / width; }
+  int64_t depth() const { return kGroupLineBytes / width; }
   int64_t piece() const { return kPieceBytes / width; }
-  int64_t bytes() const { return tile * kLineBytes; }  // of a stage
+  int64_t bytes() const { return tile * kGroupLineBytes; }  // of a stage
 };
 
 struct WarpgroupPlan {
@@ -66,8 +66,6 @@ struct WarpgroupPlan {
   int64_t BlocksOfBatch() const { return Tiles(lhs) * Tiles(rhs); }
   int64_t Blocks() const { return lhs.batch.size * BlocksOfBatch(); }
 };
-
-bool IsByte(ElementType type) { return type == ElementType::kS8 || type == ElementType::kU8; }
 
 bool ChooseTypes(WarpgroupPlan& plan, ElementType result) {
   const ElementType x = plan.lhs.operand->shape().type, y = plan.rhs.operand->shape().type;
@@ -133,7 +131,7 @@ class WarpgroupDotEmitter {
           BeginLoads(b_.CreateNSWAdd(step, b_.Index(kAhead)));
           Do("wgmma.fence.sync.aligned;");
           Values next = carried;
-          for (int64_t byte = 0; byte < kLineBytes; byte += kStepBytes)
+          for (int64_t byte = 0; byte < kGroupLineBytes; byte += kGroupStepBytes)
             next = Multiply(next, step, byte);
           Do("wgmma.commit_group.sync.aligned;");
           Do("wgmma.wait_group.sync.aligned 1;");
@@ -205,10 +203,10 @@ class WarpgroupDotEmitter {
   }
 
   llvm::Value* LineOfThread() {
-    return b_.CreateUDiv(group_.lane(), b_.Index(kLineBytes / kPieceBytes));
+    return b_.CreateUDiv(group_.lane(), b_.Index(kGroupLineBytes / kPieceBytes));
   }
   llvm::Value* PieceOfThread() {
-    return b_.CreateAnd(group_.lane(), b_.Index(kLineBytes / kPieceBytes - 1));
+    return b_.CreateAnd(group_.lane(), b_.Index(kGroupLineBytes / kPieceBytes - 1));
   }
 
   // The thread's piece of line `line` and the 31 after it.
@@ -236,7 +234,7 @@ class WarpgroupDotEmitter {
     llvm::Value* const swizzled = b_.CreateXor(PieceOfThread(), b_.CreateAnd(LineOfThread(), 7));
     llvm::Value* const to = SharedPlace(b_.CreateNSWAdd(
         StageOf(tile, step),
-        b_.CreateNSWAdd(Scale(b_, number, kLineBytes), Scale(b_, swizzled, kPieceBytes))));
+        b_.CreateNSWAdd(Scale(b_, number, kGroupLineBytes), Scale(b_, swizzled, kPieceBytes))));
     llvm::Value* is_there = place.inside;
     if (plan_.terms() % depth != 0) {
       llvm::Value* const is_term = b_.CreateICmpULT(wanted, b_.Index(plan_.terms()));
@@ -273,13 +271,13 @@ class WarpgroupDotEmitter {
   llvm::Value* Descriptor(const Tile& tile, llvm::Value* step, llvm::Value* free, int64_t byte) {
     const WarpgroupSide& side = *tile.side;
     // Bytes of a step along k; from one eight lines to the next; from 64 rows to the next.
-    const int64_t along_k = side.along_free ? byte / side.width * kLineBytes : byte;
-    const uint64_t stride = 8 * kLineBytes,
+    const int64_t along_k = side.along_free ? byte / side.width * kGroupLineBytes : byte;
+    const uint64_t stride = 8 * kGroupLineBytes,
                    leading =
-                       side.along_free ? static_cast<uint64_t>(side.depth() * kLineBytes) : 16;
+                       side.along_free ? static_cast<uint64_t>(side.depth() * kGroupLineBytes) : 16;
     const uint64_t fixed = leading / 16 << 16 | stride / 16 << 32 | uint64_t{1} << 62;
     llvm::Value* const offset = b_.CreateNSWAdd(
-        StageOf(tile, step), b_.CreateNSWAdd(Scale(b_, free, kLineBytes), b_.Index(along_k)));
+        StageOf(tile, step), b_.CreateNSWAdd(Scale(b_, free, kGroupLineBytes), b_.Index(along_k)));
     llvm::Value* const address = b_.CreatePtrToInt(SharedPlace(offset), b_.getInt64Ty());
     return b_.CreateOr(b_.CreateLShr(b_.CreateAnd(address, 0x3ffff), 4), fixed);
   }
@@ -293,7 +291,7 @@ class WarpgroupDotEmitter {
     const std::string turned =
         absl::StrCat(", 1, 1, ", plan_.lhs.along_free ? 1 : 0, ", ", plan_.rhs.along_free ? 1 : 0);
     return absl::StrCat("{ .reg .pred p; setp.ne.b32 p, 1, 0; wgmma.mma_async.sync.aligned.m64n",
-                        plan_.rhs.tile, "k", kStepBytes / plan_.lhs.width,
+                        plan_.rhs.tile, "k", kGroupStepBytes / plan_.lhs.width,
                         bytes ? ".s32." : ".f32.", name(plan_.lhs), ".", name(plan_.rhs), " {",
                         absl::StrJoin(registers, ", "), "}, $", 2 * count, ", $", 2 * count + 1,
                         ", p", bytes ? "" : turned, "; }");

@@ -53,7 +53,7 @@ int64_t WindowMap::Offset(absl::Span<const int64_t> out, absl::Span<const int64_
 namespace {
 
 // One of the arrays under the window, widened, with a row of accumulators.
-struct Array {
+struct WindowedArray {
   int width;
   std::vector<Complex> storage, row;
   Complex init, some[kChunk], elements[kChunk];
@@ -78,7 +78,7 @@ class WindowReduction {
   absl::Status CombineActive(int64_t base);
 
   Reducer reducer_;
-  std::vector<Array> arrays_;
+  std::vector<WindowedArray> arrays_;
   std::vector<Literal> results_;
   DimVector out_dims_;
   int64_t row_ = 1;  // results in a row
@@ -102,7 +102,7 @@ WindowReduction::WindowReduction(const EvalContext& context)
   arrays_.resize(n);
   for (int64_t i = 0; i < n; ++i) {
     const Literal& operand = *context.operands[i];
-    Array& array = arrays_[i];
+    WindowedArray& array = arrays_[i];
     array.width = WideBytes(operand.type());
     array.storage.resize((operand.element_count() * array.width + 15) / 16);
     array.row.resize(row_);
@@ -118,7 +118,7 @@ absl::Status WindowReduction::CombineActive(int64_t base) {
   const bool run = active_[n - 1].second - active_[0].second == n - 1 &&
                    active_[n - 1].first - active_[0].first == n - 1;
   for (size_t i = 0; i < arrays_.size(); ++i) {
-    Array& a = arrays_[i];
+    WindowedArray& a = arrays_[i];
     accumulators_[i] = run ? static_cast<void*>(a.lane(active_[0].first)) : a.some;
     elements_[i] = run ? static_cast<const void*>(a.at(base + active_[0].second)) : a.elements;
     for (int64_t k = 0; k < n && !run; ++k) {
@@ -129,7 +129,7 @@ absl::Status WindowReduction::CombineActive(int64_t base) {
     }
   }
   RETURN_IF_ERROR(reducer_.Combine(accumulators_, elements_, n));
-  for (Array& a : arrays_)
+  for (WindowedArray& a : arrays_)
     for (int64_t k = 0; k < n && !run; ++k)
       std::memcpy(a.lane(active_[k].first), reinterpret_cast<uint8_t*>(a.some) + k * a.width,
                   a.width);
@@ -151,7 +151,7 @@ absl::Status WindowReduction::ReduceLanes(int64_t base, int64_t w_last) {
 }
 
 absl::Status WindowReduction::ReduceRow(absl::Span<const int64_t> prefix) {
-  for (Array& a : arrays_)
+  for (WindowedArray& a : arrays_)
     for (int64_t lane = 0; lane < row_; ++lane) std::memcpy(a.lane(lane), &a.init, a.width);
   const auto windows = absl::MakeConstSpan(map_->window_sizes());
   absl::Status status;

@@ -22,8 +22,6 @@
 namespace hlokit {
 namespace {
 
-const Shape& FirstArray(const Shape& shape) { return shape.IsTuple() ? shape.elements[0] : shape; }
-
 absl::StatusOr<std::vector<double>> Forward(const EvalContext& context, const Shape& shape) {
   const CustomCallAttrs& attrs = context.instruction.attr<CustomCallAttrs>();
   Instruction conv(Opcode::kConvolution, Shape::Array(ElementType::kF64, shape.dims), {});

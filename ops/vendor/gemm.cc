@@ -29,8 +29,6 @@ struct Gemm {
   bool keeps_input = false;  // the activation's input is the second result
 };
 
-const Shape& FirstArray(const Shape& shape) { return shape.IsTuple() ? shape.elements[0] : shape; }
-
 template <typename T>
 T CastComplex(Complex value) {
   if constexpr (std::is_same_v<T, Complex>)
@@ -42,7 +40,7 @@ T CastComplex(Complex value) {
 // Element values of a and b may be of one type and the result of another: products are formed in
 // the wide type of the result.
 template <typename T>
-absl::StatusOr<std::vector<T>> Product(const Gemm& gemm, const Shape& shape) {
+absl::StatusOr<std::vector<T>> GemmProduct(const Gemm& gemm, const Shape& shape) {
   const ElementType wide = std::is_same_v<T, Complex>  ? ElementType::kC128
                            : std::is_same_v<T, double> ? ElementType::kF64
                                                        : ElementType::kS64;
@@ -57,7 +55,7 @@ absl::StatusOr<std::vector<T>> Product(const Gemm& gemm, const Shape& shape) {
 
 template <typename T>
 absl::StatusOr<std::vector<Literal>> RunAs(const Gemm& gemm, const Shape& shape) {
-  ASSIGN_OR_RETURN(std::vector<T> d, Product<T>(gemm, shape));
+  ASSIGN_OR_RETURN(std::vector<T> d, GemmProduct<T>(gemm, shape));
   if (static_cast<int64_t>(d.size()) != shape.ElementCount())
     return InvalidArgument("a matrix product does not give ", Text(shape));
   const T alpha = CastComplex<T>(gemm.alpha), beta = CastComplex<T>(Complex(gemm.beta));

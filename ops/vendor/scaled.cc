@@ -27,8 +27,6 @@ std::vector<const Shape*> ShapesOf(const EvalContext& context) {
   return shapes;
 }
 
-const Shape& FirstArray(const Shape& shape) { return shape.IsTuple() ? shape.elements[0] : shape; }
-
 // The place of scale [b, r, c] in cuDNN's order.
 int64_t SwizzledPlace(const DimVector& dims, int64_t b, int64_t r, int64_t c) {
   const int64_t tile = (b * dims[1] + r / 128) * dims[2] + c / 4;

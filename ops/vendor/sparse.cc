@@ -14,12 +14,12 @@
 namespace hlokit {
 namespace {
 
-struct Rows {
+struct SparseRows {
   std::vector<int64_t> outer, inner;
 };
 
 // Errors: rows that lie outside of the data, columns outside of the dense operand.
-absl::Status CheckRows(const Rows& rows, int64_t stored, int64_t columns) {
+absl::Status CheckRows(const SparseRows& rows, int64_t stored, int64_t columns) {
   for (size_t r = 0; r + 1 < rows.outer.size(); ++r)
     if (rows.outer[r] < 0 || rows.outer[r] > rows.outer[r + 1] || rows.outer[r + 1] > stored)
       return InvalidArgument("custom-call cpu_csr_sparse_dense_ffi: row ", r, " has the elements ",
@@ -34,8 +34,8 @@ absl::Status CheckRows(const Rows& rows, int64_t stored, int64_t columns) {
 
 // `width` elements of the result a row.
 template <typename T>
-std::vector<T> Product(const Rows& rows, const std::vector<T>& data, const std::vector<T>& dense,
-                       int64_t width) {
+std::vector<T> Product(const SparseRows& rows, const std::vector<T>& data,
+                       const std::vector<T>& dense, int64_t width) {
   const size_t count = rows.outer.empty() ? 0 : rows.outer.size() - 1;
   std::vector<T> out(count * static_cast<size_t>(width));
   for (size_t r = 0; r < count; ++r) {
@@ -59,8 +59,8 @@ absl::StatusOr<Literal> CsrProduct(const EvalContext& context) {
   const Shape& shape = whole.IsTuple() && whole.elements.size() == 1 ? whole.elements[0] : whole;
   const Shape& dense = context.operands[3]->shape();
   const int64_t stored = context.operands[0]->element_count();
-  const Rows rows = {WidenTo<int64_t>(*context.operands[1]),
-                     WidenTo<int64_t>(*context.operands[2])};
+  const SparseRows rows = {WidenTo<int64_t>(*context.operands[1]),
+                           WidenTo<int64_t>(*context.operands[2])};
   const int64_t count = static_cast<int64_t>(rows.outer.size()) - 1;
   const int64_t width = dense.rank() == 2 ? dense.dims[1] : 1;
   if (dense.rank() < 1 || dense.rank() > 2 || !shape.IsArray() || count < 0 ||

@@ -47,6 +47,10 @@ absl::StatusOr<Literal> SolvePerturbedTridiagonal(const EvalContext& context);
 absl::StatusOr<Literal> CsrProduct(const EvalContext& context);
 absl::StatusOr<Literal> DeadCodeSink(const EvalContext& context);
 
+// The result, or the first part of one that is a tuple.
+inline const Shape& FirstArray(const Shape& shape) {
+  return shape.IsTuple() ? shape.elements[0] : shape;
+}
 // The result of a call: `parts` in front, then zeros for workspaces and whatever else it declares.
 absl::StatusOr<Literal> VendorResult(const EvalContext& context, std::vector<Literal> parts);
 // Real values as a library stores them: in integers rounded to the nearest, ties to even, and held

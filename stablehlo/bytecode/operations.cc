@@ -27,7 +27,7 @@ constexpr uint8_t kHasAttributes = 1, kHasResults = 2, kHasOperands = 4, kHasSuc
 // Versions of the format from which on ...
 constexpr uint64_t kRegionsAreLazy = 2, kHasUseLists = 3, kArgumentsMayLackLocations = 4,
                    kHasSegmentSizes = 6;
-constexpr int kMaxDepth = 200;
+constexpr int kMaxRegionDepth = 200;
 
 }  // namespace
 
@@ -122,7 +122,7 @@ bool MlirBytecodeReader::ReadRegions(BytecodeCursor& c, MlirOperation& op) {
   bool isolated = false;
   if (!c.VarIntWithFlag(count, isolated)) return false;
   if (count > c.remaining()) return c.Fail("an operation of ", count, " regions is too long");
-  if (depth_ >= kMaxDepth) return c.Fail("regions nest too deeply");
+  if (depth_ >= kMaxRegionDepth) return c.Fail("regions nest too deeply");
   ++depth_;
   BytecodeCursor inside = c;
   const bool lazy = isolated && version_ >= kRegionsAreLazy && count > 0;

@@ -10,9 +10,6 @@
 namespace hlokit {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kPi = 3.14159265358979323846;
-
 // 1 or -1; 1 for both zeros.
 Formula SignOf(Formula x) {
   return x.Compare(ComparisonDirection::kGe, x.Number(0)).Select(x.Number(1), x.Number(-1));

@@ -17,7 +17,7 @@
 namespace hlokit {
 namespace {
 
-absl::StatusOr<Formula> OnlyOperand(BodyConverter& body, const MlirOperation& op) {
+absl::StatusOr<Formula> OnlyFormula(BodyConverter& body, const MlirOperation& op) {
   ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, body.Operands(op));
   if (operands.size() != 1 || op.results.size() != 1 || !operands[0]->shape().IsArray())
     return InvalidArgument(op.name, ": expected an array and a result");
@@ -55,14 +55,14 @@ absl::Status ConvertComplexSquare(BodyConverter& body, const MlirOperation& op, 
 }  // namespace
 
 absl::Status ConvertSquare(BodyConverter& body, const MlirOperation& op) {
-  ASSIGN_OR_RETURN(const Formula x, OnlyOperand(body, op));
+  ASSIGN_OR_RETURN(const Formula x, OnlyFormula(body, op));
   if (IsComplex(x.shape().type)) return ConvertComplexSquare(body, op, x);
   body.SetResults(op, (x * x).value());
   return absl::OkStatus();
 }
 
 absl::Status ConvertConj(BodyConverter& body, const MlirOperation& op) {
-  ASSIGN_OR_RETURN(const Formula x, OnlyOperand(body, op));
+  ASSIGN_OR_RETURN(const Formula x, OnlyFormula(body, op));
   const Formula real = x.RealPart();
   const Formula negative = -x.ImaginaryPart();
   body.SetResults(op, real.ComplexWith(negative, x.shape()).value());
@@ -70,19 +70,19 @@ absl::Status ConvertConj(BodyConverter& body, const MlirOperation& op) {
 }
 
 absl::Status ConvertIsInf(BodyConverter& body, const MlirOperation& op) {
-  ASSIGN_OR_RETURN(const Formula x, OnlyOperand(body, op));
+  ASSIGN_OR_RETURN(const Formula x, OnlyFormula(body, op));
   body.SetResults(op, (Abs(x) == std::numeric_limits<double>::infinity()).value());
   return absl::OkStatus();
 }
 
 absl::Status ConvertIsPosInf(BodyConverter& body, const MlirOperation& op) {
-  ASSIGN_OR_RETURN(const Formula x, OnlyOperand(body, op));
+  ASSIGN_OR_RETURN(const Formula x, OnlyFormula(body, op));
   body.SetResults(op, (x == std::numeric_limits<double>::infinity()).value());
   return absl::OkStatus();
 }
 
 absl::Status ConvertIsNegInf(BodyConverter& body, const MlirOperation& op) {
-  ASSIGN_OR_RETURN(const Formula x, OnlyOperand(body, op));
+  ASSIGN_OR_RETURN(const Formula x, OnlyFormula(body, op));
   body.SetResults(op, (x == -std::numeric_limits<double>::infinity()).value());
   return absl::OkStatus();
 }

@@ -1,9 +1,14 @@
 // Elementwise formulas as C++ expressions: each operator is an instruction.
 #pragma once
 
+#include <limits>
+
 #include "stablehlo/convert/converter_internal.h"
 
 namespace hlokit {
+
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
+inline constexpr double kPi = 3.14159265358979323846;
 
 // A value of one shape in a body; numbers beside it are splats of that shape.
 class Formula {

@@ -16,8 +16,8 @@
 namespace hlokit {
 namespace {
 
-absl::StatusOr<std::vector<Instruction*>> OperandsOf(BodyConverter& body, const MlirOperation& op,
-                                                     size_t count) {
+absl::StatusOr<std::vector<Instruction*>> CountedOperands(BodyConverter& body,
+                                                          const MlirOperation& op, size_t count) {
   if (op.operands.size() != count)
     return InvalidArgument(op.name, ": expected ", count, " operands, found ", op.operands.size());
   return body.Operands(op);
@@ -58,7 +58,7 @@ absl::StatusOr<FftType> FftTypeOf(const MlirOperation& op) {
 }  // namespace
 
 absl::Status ConvertDotGeneral(BodyConverter& body, const MlirOperation& op) {
-  ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, OperandsOf(body, op, 2));
+  ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, CountedOperands(body, op, 2));
   const OpAttributes attributes(op);
   ASSIGN_OR_RETURN(const OpAttributes numbers, attributes.FieldsOrOwn("dot_dimension_numbers"));
   DotAttrs dot;
@@ -78,7 +78,7 @@ absl::Status ConvertDotGeneral(BodyConverter& body, const MlirOperation& op) {
 // A composite has the numbers as a list of six lists, in the order of the fields; those of mhlo
 // have the first four as the numbers of a dot.
 absl::Status ConvertRaggedDot(BodyConverter& body, const MlirOperation& op) {
-  ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, OperandsOf(body, op, 3));
+  ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, CountedOperands(body, op, 3));
   const OpAttributes attributes(op);
   RaggedDotAttrs dot;
   const std::pair<const char*, DimVector*> fields[] = {
@@ -109,7 +109,7 @@ absl::Status ConvertRaggedDot(BodyConverter& body, const MlirOperation& op) {
 
 // The last dimension of the left by the first of the right.
 absl::Status ConvertDot(BodyConverter& body, const MlirOperation& op) {
-  ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, OperandsOf(body, op, 2));
+  ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, CountedOperands(body, op, 2));
   DotAttrs dot;
   dot.lhs_contracting_dims = {std::max(operands[0]->shape().rank() - 1, 0)};
   dot.rhs_contracting_dims = {0};
@@ -167,7 +167,7 @@ absl::StatusOr<Window> WindowOf(const MlirOperation& op, const ConvDims& dims,
 }  // namespace
 
 absl::Status ConvertConvolution(BodyConverter& body, const MlirOperation& op) {
-  ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, OperandsOf(body, op, 2));
+  ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, CountedOperands(body, op, 2));
   const OpAttributes attributes(op);
   ASSIGN_OR_RETURN(const OpAttributes numbers, attributes.FieldsOrOwn("dimension_numbers"));
   ConvolutionAttrs convolution;
@@ -182,7 +182,7 @@ absl::Status ConvertConvolution(BodyConverter& body, const MlirOperation& op) {
 }
 
 absl::Status ConvertFft(BodyConverter& body, const MlirOperation& op) {
-  ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, OperandsOf(body, op, 1));
+  ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, CountedOperands(body, op, 1));
   FftAttrs fft;
   ASSIGN_OR_RETURN(fft.fft_type, FftTypeOf(op));
   ASSIGN_OR_RETURN(fft.fft_length, OpAttributes(op).Ints("fft_length"));
@@ -191,7 +191,7 @@ absl::Status ConvertFft(BodyConverter& body, const MlirOperation& op) {
 }
 
 absl::Status ConvertCholesky(BodyConverter& body, const MlirOperation& op) {
-  ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, OperandsOf(body, op, 1));
+  ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, CountedOperands(body, op, 1));
   ASSIGN_OR_RETURN(const bool lower, OpAttributes(op).Bool("lower", false));
   body.SetResults(op,
                   body.Add(Opcode::kCholesky, body.ShapeOf(op), operands, CholeskyAttrs{lower}));
@@ -199,7 +199,7 @@ absl::Status ConvertCholesky(BodyConverter& body, const MlirOperation& op) {
 }
 
 absl::Status ConvertTriangularSolve(BodyConverter& body, const MlirOperation& op) {
-  ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, OperandsOf(body, op, 2));
+  ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, CountedOperands(body, op, 2));
   const OpAttributes attributes(op);
   TriangularSolveAttrs solve;
   ASSIGN_OR_RETURN(solve.left_side, attributes.Bool("left_side", false));
@@ -215,7 +215,7 @@ namespace {
 
 absl::Status ConvertBatchNorm(BodyConverter& body, const MlirOperation& op, Opcode opcode) {
   ASSIGN_OR_RETURN(const std::vector<Instruction*> operands,
-                   OperandsOf(body, op, Info(opcode).min_operands));
+                   CountedOperands(body, op, Info(opcode).min_operands));
   const OpAttributes attributes(op);
   BatchNormAttrs norm;
   ASSIGN_OR_RETURN(norm.epsilon, attributes.Float("epsilon"));

@@ -51,7 +51,7 @@ const Literal* SplatOf(const Instruction& i) {
   return source.literal();
 }
 
-bool IsConstantLike(const Instruction& i) { return i.IsConstant() || SplatOf(i) != nullptr; }
+bool IsConstantOrSplat(const Instruction& i) { return i.IsConstant() || SplatOf(i) != nullptr; }
 
 bool IsSplatOf(const Instruction& i, double value) {
   const Literal* splat = SplatOf(i);
@@ -102,7 +102,7 @@ Instruction* SimplifyIntegers(BodyConverter& body, Instruction* made, Instructio
 
 Instruction* SimplifyCommutative(BodyConverter& body, Instruction* made) {
   Instruction *lhs = made->operand(0), *rhs = made->operand(1);
-  if (IsConstantLike(*lhs) && !IsConstantLike(*rhs)) {
+  if (IsConstantOrSplat(*lhs) && !IsConstantOrSplat(*rhs)) {
     std::swap(lhs, rhs);
     made = body.Add(made->opcode(), made->shape(), {lhs, rhs});
     TakeLayout(*made);
@@ -185,7 +185,8 @@ Instruction* Fold(BodyConverter& body, const Instruction& made) {
   if (!moves && (IsComplex(made.shape().type) || IsComplex(made.operand(0)->shape().type)))
     return nullptr;
   for (const Instruction* operand : made.operands())
-    if (!IsConstantLike(*operand) || operand->shape().ElementCount() > kMaxFolded) return nullptr;
+    if (!IsConstantOrSplat(*operand) || operand->shape().ElementCount() > kMaxFolded)
+      return nullptr;
   std::vector<Literal> values;
   for (const Instruction* operand : made.operands()) values.push_back(ElementsOf(*operand));
   if (of_positive && !AllPositive(values[0], made.opcode() == Opcode::kSqrt)) return nullptr;

@@ -18,9 +18,6 @@
 namespace hlokit {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kPi = 3.14159265358979323846;
-
 // Lanczos' approximation of the gamma function, g = 7 and nine coefficients.
 constexpr double kLanczosG = 7;
 constexpr double kLanczosBase = 0.99999999999980993227684700473478;

@@ -13,7 +13,6 @@
 namespace hlokit {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 // (2k)! / B(2k) for k = 1 to 12. Source: Cephes, zeta.
@@ -30,7 +29,7 @@ constexpr double kFactorialOverBernoulli[] = {12.0,
                                               1.8152105401943546773e17,
                                               -7.1661652561756670113e18};
 
-using Function = Formula (*)(BodyConverter&, Formula, Formula);
+using ZetaFunction = Formula (*)(BodyConverter&, Formula, Formula);
 
 Formula And(Formula a, Formula b) { return a.Apply(Opcode::kAnd, b); }
 Formula Or(Formula a, Formula b) { return a.Apply(Opcode::kOr, b); }
@@ -172,7 +171,7 @@ Formula Polygamma(BodyConverter& body, Formula n, Formula x) {
 
 // f in a type that is at least as wide as `least`, whose results are rounded from it.
 absl::Status ConvertFormula(BodyConverter& body, const MlirOperation& op, ElementType least,
-                            Function f) {
+                            ZetaFunction f) {
   ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, body.Operands(op));
   if (operands.size() != 2 || op.results.size() != 1 || !IsFloat(operands[0]->shape().type) ||
       !SameIgnoringLayout(operands[0]->shape(), operands[1]->shape()))

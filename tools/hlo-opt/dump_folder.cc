@@ -25,8 +25,6 @@
 namespace hlokit {
 namespace {
 
-constexpr char kTool[] = "hlo-opt";
-
 absl::StatusOr<std::unique_ptr<Module>> Load(const DumpStage& stage, const OptOptions& options) {
   ASSIGN_OR_RETURN(const auto source, ReadSource(stage.path));
   LoadOptions load;

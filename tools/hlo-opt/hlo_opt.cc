@@ -35,8 +35,6 @@
 namespace hlokit {
 namespace {
 
-constexpr absl::string_view kTool = "hlo-opt";
-
 struct Times {
   double parse_s = 0, verify_s = 0, passes_s = 0, print_s = 0;
   double load_cpu_s = 0, print_cpu_s = 0;  // of the processor: reading and verifying; printing

@@ -5,12 +5,15 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "printer/print_options.h"
 #include "tools/common/inputs.h"
 #include "tools/hlo-opt/simulate.h"
 #include "types/compare.h"
 
 namespace hlokit {
+
+inline constexpr absl::string_view kTool = "hlo-opt";  // before its messages
 
 struct OptOptions {
   std::string input = "-";

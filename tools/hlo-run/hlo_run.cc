@@ -42,8 +42,6 @@
 namespace hlokit {
 namespace {
 
-constexpr absl::string_view kTool = "hlo-run";
-
 void Note(const std::string& text) {
   ClearProgress();
   std::fprintf(stderr, "%s: %s\n", kTool.data(), text.c_str());

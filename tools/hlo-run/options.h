@@ -5,9 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "tools/common/inputs.h"
 
 namespace hlokit {
+
+inline constexpr absl::string_view kTool = "hlo-run";  // before its messages
 
 // One kernel of a PTX file.
 struct PtxOptions {

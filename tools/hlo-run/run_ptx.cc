@@ -35,8 +35,6 @@
 namespace hlokit {
 namespace {
 
-constexpr absl::string_view kTool = "hlo-run";
-
 // What --input gives for one parameter.
 struct Argument {
   std::string text;        // a number without a shape, `100`

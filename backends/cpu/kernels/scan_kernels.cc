@@ -1,8 +1,8 @@
 // Cumulative sums and the like: a reduce-window as long as its dimension, computed in one pass with
 // an accumulator, n steps instead of n^2.
 //
-// The steps of one row depend on each other, so kLanes rows are processed at a time; where rows are
-// not contiguous, a tile of kTile neighbouring columns. A single long row is cut into eight
+// The steps of one row depend on each other, so kScanLanes rows are processed at a time; where rows
+// are not contiguous, a tile of kScanTile neighbouring columns. A single long row is cut into eight
 // segments: one pass sums the segments, a second one scans each from its start value.
 //   {1,2,3,4,5,6}, three segments: sums {3,7,11}, starts {0,3,10}, result {1,3 | 6,10 | 15,21}
 // Regrouping is allowed for f32 and f64 sums only; narrow floats round at each step.
@@ -17,11 +17,11 @@ namespace hlokit {
 namespace {
 
 // So many accumulators hide how long one step of one of them takes.
-constexpr int64_t kLanes = 8;
+constexpr int64_t kScanLanes = 8;
 // Shorter rows are not worth two passes.
 constexpr int64_t kLongRow = 512;
 // Accumulators in lanes where neighbours in memory belong to different rows.
-constexpr int64_t kTile = 256;
+constexpr int64_t kScanTile = 256;
 
 struct ScanForm {
   const Instruction* scan;  // the reduce-window
@@ -101,15 +101,15 @@ class ScanEmitter {
   // One long row as segments side by side: a first pass gives each the value it starts with.
   void EmitSegments(llvm::Value* row) {
     const Accumulators accumulators(*form_.scan, emitter_);
-    const int64_t segment = form_.length / kLanes;
+    const int64_t segment = form_.length / kScanLanes;
     std::vector<llvm::Value*> starts;
     Values initial, before;
     accumulators.AppendInitial(before);
-    for (int64_t k = 0; k < kLanes; ++k) {
-      const int64_t at = (form_.reverse ? kLanes - 1 - k : k) * segment;
+    for (int64_t k = 0; k < kScanLanes; ++k) {
+      const int64_t at = (form_.reverse ? kScanLanes - 1 - k : k) * segment;
       starts.push_back(b_.CreateNSWAdd(Scale(b_, row, form_.length), b_.getInt64(at)));
       initial.insert(initial.end(), before.begin(), before.end());
-      if (k + 1 == kLanes) break;
+      if (k + 1 == kScanLanes) break;
       before = EmitLoopCarrying(b_, segment, before, [&](llvm::Value* i, const Values& carried) {
         return Next(accumulators, b_.CreateNSWAdd(starts.back(), i), carried);
       });
@@ -185,8 +185,8 @@ class ScanEmitter {
 };
 
 Kernel RowsKernel(const Expression& e, const ScanForm& form, int64_t rows) {
-  const int64_t lanes = std::gcd(rows, kLanes);
-  const bool segments = lanes < kLanes / 2 && form.length % kLanes == 0 &&
+  const int64_t lanes = std::gcd(rows, kScanLanes);
+  const bool segments = lanes < kScanLanes / 2 && form.length % kScanLanes == 0 &&
                         form.length >= kLongRow && MayRegroup(*form.scan);
   Kernel kernel;
   kernel.units = segments ? rows : rows / lanes;
@@ -206,10 +206,10 @@ Kernel TilesKernel(const Expression& e, const ScanForm& form, int64_t rows) {
   plan.reduced = {0};
   plan.column = 1;
   plan.columns = form.inner;
-  plan.width = kTile;
+  plan.width = kScanTile;
   Kernel kernel;
   kernel.units = rows / form.inner * plan.count();
-  kernel.unit_cost = static_cast<double>(std::min(form.inner, kTile) * form.length);
+  kernel.unit_cost = static_cast<double>(std::min(form.inner, kScanTile) * form.length);
   kernel.emit = [=](Builder& b, KernelArrays& arrays, llvm::Value* begin, llvm::Value* end) {
     ScanEmitter emitter(e, form, b, arrays);
     llvm::Value* const tiles = b.getInt64(plan.count());

@@ -6,7 +6,7 @@
 // right side once and multiplies it by one element of each row. Sums of up to kWrittenOut steps are
 // written out, longer ones loop. A unit of work is one dot of the batch.
 // Applies to dots with one row and one column dimension at most, up to kMaxCols columns and
-// kMaxWork products; the sum runs in the order of the elements, as the library's does.
+// kMaxDotWork products; the sum runs in the order of the elements, as the library's does.
 #include <algorithm>
 
 #include "backends/cpu/kernels/small_dots.h"
@@ -16,7 +16,7 @@
 namespace hlokit {
 namespace {
 
-constexpr int64_t kMaxCols = 64, kMaxWork = 8192;  // of one dot
+constexpr int64_t kMaxCols = 64, kMaxDotWork = 8192;  // of one dot
 constexpr int64_t kVectorBytes = 64;
 constexpr int64_t kRowsTogether = 4;
 constexpr int64_t kWrittenOut = 8;  // sums this short are no loops
@@ -217,8 +217,9 @@ bool IsSmallBatchedDot(const Instruction& i) {
   SmallDot dot;
   if (!Describe(i, dot) || dot.batch.ElementCount() < 2) return false;
   const int64_t work = dot.rows.size * dot.cols.size * dot.sums.size;
-  return dot.cols.size <= kMaxCols && dot.rows.size <= kMaxCols && work > 0 && work <= kMaxWork &&
-         (dot.cols.out == 1 || dot.cols.size == 1) && (dot.cols.rhs == 1 || work <= kMaxWork / 4);
+  return dot.cols.size <= kMaxCols && dot.rows.size <= kMaxCols && work > 0 &&
+         work <= kMaxDotWork && (dot.cols.out == 1 || dot.cols.size == 1) &&
+         (dot.cols.rhs == 1 || work <= kMaxDotWork / 4);
 }
 
 bool IsIntegerMatrixVector(const Instruction& i) {

@@ -8,7 +8,7 @@
 #include "passes/framework/pass.h"
 #include "passes/fusions/fusion_rules.h"
 #include "passes/fusions/merged_fusion.h"
-#include "support/dense_map.h"
+#include "passes/fusions/ways.h"
 #include "types/shape_bytes.h"
 
 namespace hlokit {
@@ -91,15 +91,10 @@ class HorizontalFuser {
   HorizontalFuser(Computation& c, Kind kind) : c_(c), kind_(kind) {}
 
   bool Run() {
+    Ways ways(c_);
     std::map<int, std::vector<Instruction*>> levels;
     for (Instruction* i : c_.PostOrder()) {
-      int depth = 0;
-      for (const Instruction* operand : i->operands())
-        depth = std::max(depth, depth_[operand->id()] + 1);
-      for (const Instruction* before : i->control_predecessors())
-        depth = std::max(depth, depth_[before->id()] + 1);
-      depth_[i->id()] = depth;
-      if (Joins(*i)) levels[IsAtTheEnd(*i) ? kAtTheEnd : depth].push_back(i);
+      if (Joins(*i)) levels[IsAtTheEnd(*i) ? kAtTheEnd : ways.depth(i)].push_back(i);
     }
     bool changed = false;
     for (const auto& [depth, loops] : levels) changed |= Group(loops);
@@ -147,7 +142,6 @@ class HorizontalFuser {
 
   Computation& c_;
   const Kind kind_;
-  DenseMap<int> depth_ = DenseMap<int>(0);
 };
 
 }  // namespace

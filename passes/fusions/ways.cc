@@ -4,16 +4,13 @@
 #include <algorithm>
 #include <climits>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
 
 namespace hlokit {
 namespace {
 
 constexpr size_t kMaxVisited = 256;  // in one search for a way
-
-bool Contains(const Ways::Members& members, const Instruction* i) {
-  return std::find(members.begin(), members.end(), i) != members.end();
-}
 
 }  // namespace
 
@@ -54,11 +51,11 @@ bool Ways::HasWay(const Members& starts, const Members& ends, const Members& ins
   };
   for (const Instruction* start : starts)
     for (const Instruction* operand : start->operands())
-      if (!Contains(inside, operand)) visit(operand);
+      if (!absl::c_linear_search(inside, operand)) visit(operand);
   while (!work.empty()) {
     const Instruction* i = work.back();
     work.pop_back();
-    if (Contains(ends, i) || seen.size() > kMaxVisited) return true;
+    if (absl::c_linear_search(ends, i) || seen.size() > kMaxVisited) return true;
     for (const Instruction* operand : i->operands()) visit(operand);
     for (const Instruction* before : i->control_predecessors()) visit(before);
   }

@@ -316,37 +316,23 @@ absl::StatusOr<bool> Pipeline(Computation& c, RewriteControl& control, absl::str
   return true;
 }
 
-class Forward : public ComputationPass {
+// Moves what `find` finds in a loop, by a Pipeliner.
+template <typename Pipeliner, auto find>
+class CollectivePipeliner : public ComputationPass {
  public:
-  explicit Forward(std::vector<Opcode> collectives) : collectives_(std::move(collectives)) {}
-  absl::string_view name() const override { return "collective-pipeliner-forward"; }
+  CollectivePipeliner(absl::string_view name, std::vector<Opcode> collectives)
+      : name_(name), collectives_(std::move(collectives)) {}
+  absl::string_view name() const override { return name_; }
   absl::StatusOr<bool> RunOnComputation(Computation& c) override {
     return Pipeline(
-        c, control(), name(),
-        [&](const CollectiveLoop& loop) { return DelayedUpdates(loop, collectives_); },
-        [](Rewriter& r, const CollectiveLoop& loop, const std::vector<LoopUpdates>& found) {
-          return ForwardPipeliner(loop, found).Make(r);
+        c, control(), name(), [&](const CollectiveLoop& loop) { return find(loop, collectives_); },
+        [](Rewriter& r, const CollectiveLoop& loop, const auto& found) {
+          return Pipeliner(loop, found).Make(r);
         });
   }
 
  private:
-  std::vector<Opcode> collectives_;
-};
-
-class Backward : public ComputationPass {
- public:
-  explicit Backward(std::vector<Opcode> collectives) : collectives_(std::move(collectives)) {}
-  absl::string_view name() const override { return "collective-pipeliner-backward"; }
-  absl::StatusOr<bool> RunOnComputation(Computation& c) override {
-    return Pipeline(
-        c, control(), name(),
-        [&](const CollectiveLoop& loop) { return Fetchable(loop, collectives_); },
-        [](Rewriter& r, const CollectiveLoop& loop, const Parts& found) {
-          return BackwardPipeliner(loop, found).Make(r);
-        });
-  }
-
- private:
+  absl::string_view name_;
   std::vector<Opcode> collectives_;
 };
 
@@ -357,14 +343,16 @@ class Backward : public ComputationPass {
 // arrays of the state that it does not read: each iteration finishes what the one before has begun;
 // the last is finished after the loop. Option `opcodes`: the collectives.
 std::unique_ptr<Pass> CreateCollectivePipelinerForward(PassArguments& arguments) {
-  return std::make_unique<Forward>(CollectivesOf(arguments, {"all-reduce", "reduce-scatter"}));
+  return std::make_unique<CollectivePipeliner<ForwardPipeliner, DelayedUpdates>>(
+      "collective-pipeliner-forward", CollectivesOf(arguments, {"all-reduce", "reduce-scatter"}));
 }
 
 // collective-pipeliner-backward. Matches collectives that need only the loop's counter and what
 // never changes: each iteration makes that of the next, the first is made before the loop, and the
 // last iteration runs after it. Option `opcodes`: the collectives.
 std::unique_ptr<Pass> CreateCollectivePipelinerBackward(PassArguments& arguments) {
-  return std::make_unique<Backward>(CollectivesOf(arguments, kPipelinedCollectives));
+  return std::make_unique<CollectivePipeliner<BackwardPipeliner, Fetchable>>(
+      "collective-pipeliner-backward", CollectivesOf(arguments, kPipelinedCollectives));
 }
 
 }  // namespace hlokit

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ir/computation.h"
 #include "types/literal.h"
 
 namespace hlokit {
@@ -44,7 +45,7 @@ bool IsAlongRows(const Instruction* broadcast) {
   return static_cast<int64_t>(dims.size()) == broadcast->shape().rank() - 1;
 }
 
-class Walk {
+class FormWalk {
  public:
   std::optional<AttentionForm> From(const Instruction& product) {
     if (!IsProduct(product) || !Probabilities(product.operand(0))) return std::nullopt;
@@ -195,7 +196,7 @@ class Walk {
 }  // namespace
 
 std::optional<AttentionForm> FindAttention(const Instruction& product) {
-  return Walk().From(product);
+  return FormWalk().From(product);
 }
 
 std::optional<AttentionForm> FindAttentionFusion(const Instruction& fusion) {

@@ -88,7 +88,7 @@ double EngineAttention(const Instruction& call) {
   const Shape &q = call.operand(0)->shape(), &k = call.operand(1)->shape();
   if (!q.IsArray() || !k.IsArray() || q.rank() != 4 || k.rank() != 4) return 0;
   const bool backward = absl::StrContains(call.attr<CustomCallAttrs>().target, "backward");
-  return (backward ? 10 : 4) * Elements(q) * SizeOfDim(k, 1);
+  return (backward ? 10 : 4) * ElementsOfArray(q) * SizeOf(k, 1);
 }
 
 constexpr struct {

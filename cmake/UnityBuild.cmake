@@ -4,16 +4,11 @@
 #   passes/spmd, 27 files -> Unity/unity_spmd_0_cxx.cxx (7 files), ..., unity_spmd_3_cxx.cxx (6 files)
 # What that asks of sources: a name in an unnamed namespace stands once in a folder (a helper needed twice goes to a header).
 # Tests are compiled one by one. So are sources with options of their own, and those that set SKIP_UNITY_BUILD_INCLUSION.
-# On for optimized builds with GCC. Off in Debug builds, where each file is to find all it uses in its own includes, and in build
-# directories that are older than this option, which would otherwise be rebuilt. Tools that read compile_commands.json a file at
-# a time (clangd, scripts/mutants.py) want it off too.
+# scripts/demo.sh turns it on for a first build. Tools that read compile_commands.json a file at a time (clangd, scripts/mutants.py)
+# want it off, and so do checks that each file finds all it uses in its own includes.
 include_guard(GLOBAL)
 
-set(HLOKIT_UNITY_DEFAULT OFF)
-if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND NOT CMAKE_BUILD_TYPE STREQUAL Debug AND NOT DEFINED CACHE{HLOKIT_PCH})
-  set(HLOKIT_UNITY_DEFAULT ON)
-endif()
-option(HLOKIT_UNITY "Compile several sources of a folder as one translation unit" ${HLOKIT_UNITY_DEFAULT})
+option(HLOKIT_UNITY "Compile several sources of a folder as one translation unit" OFF)
 # More saves little and makes the rebuild after an edit slow: eight files take some three seconds, those over LLVM eight.
 set(HLOKIT_UNITY_SIZE 8 CACHE STRING "Sources of a translation unit, at most")
 

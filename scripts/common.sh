@@ -13,7 +13,7 @@ export CCACHE_DIR=${CCACHE_DIR:-$PWD/build/ccache}
 build_targets() {
   local log=$build/build.log
   mkdir -p "$build"
-  { cmake --preset "$preset" && cmake --build "$build" -j "$jobs" ${1:+--target "$@"}; } > "$log" 2>&1 && return
+  { cmake --preset "$preset" ${HLOKIT_CMAKE_FLAGS:-} && cmake --build "$build" -j "$jobs" ${1:+--target "$@"}; } > "$log" 2>&1 && return
   grep -E "error:|FAILED|undefined (reference|symbol)" -A 6 "$log" | head -80 >&2
   tail -3 "$log" >&2
   echo "The build failed; all of its output is in $log" >&2

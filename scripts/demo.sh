@@ -12,6 +12,8 @@ if [[ ! -f $model/module.hlo ]]; then
 fi
 
 scripts/setup.sh
+# The first build of all: several sources at a time (cmake/UnityBuild.cmake), which an existing build folder is not changed to.
+[[ -f $build/CMakeCache.txt ]] || export HLOKIT_CMAKE_FLAGS=-DHLOKIT_UNITY=ON
 echo "Building hlo-run in ${build#"$PWD"/} ..."
 build_targets hlo-run
 

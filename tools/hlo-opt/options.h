@@ -13,7 +13,8 @@
 
 namespace hlokit {
 
-inline constexpr absl::string_view kTool = "hlo-opt";  // before its messages
+// Before its messages. Not inline: one program may hold several tools, each with its own.
+constexpr absl::string_view kTool = "hlo-opt";
 
 struct OptOptions {
   std::string input = "-";

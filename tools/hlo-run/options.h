@@ -10,7 +10,8 @@
 
 namespace hlokit {
 
-inline constexpr absl::string_view kTool = "hlo-run";  // before its messages
+// Before its messages. Not inline: one program may hold several tools, each with its own.
+constexpr absl::string_view kTool = "hlo-run";
 
 // One kernel of a PTX file.
 struct PtxOptions {

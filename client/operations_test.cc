@@ -86,7 +86,7 @@ void CheckValues(const OpCase& c, const XlaComputation& computation) {
 }
 
 // The texts of a list, each under its row's name, are those of the golden file, which
-// scripts/builder_text_test.py holds to the real XLA's. HLOKIT_UPDATE_GOLDENS takes them over.
+// scripts/xla/builder_text_test.py holds to the real XLA's. HLOKIT_UPDATE_GOLDENS takes them over.
 void CheckGolden(const std::string& name, const std::string& texts) {
   const std::string path = absl::StrCat(HLOKIT_SOURCE_DIR "/testdata/builder/", name, ".out");
   if (std::getenv("HLOKIT_UPDATE_GOLDENS") != nullptr) {

@@ -3,35 +3,35 @@ find_program(HLOKIT_PYTHON NAMES python3 PATHS /usr/bin NO_DEFAULT_PATH)
 find_program(HLOKIT_PYTHON NAMES python3 REQUIRED)
 mark_as_advanced(HLOKIT_PYTHON)
 
-add_test(NAME project.layers COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/check_layers.py)
-add_test(NAME project.layers_are_checked COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/check_layers_test.py)
-add_test(NAME project.names COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/check_names.py)
-add_test(NAME project.names_are_checked COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/check_names_test.py)
+add_test(NAME project.layers COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/checks/check_layers.py)
+add_test(NAME project.layers_are_checked COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/checks/check_layers_test.py)
+add_test(NAME project.names COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/checks/check_names.py)
+add_test(NAME project.names_are_checked COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/checks/check_names_test.py)
 add_test(NAME project.setup COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/setup_test.py)
-add_test(NAME project.passes_doc COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/passes_doc.py --check)
-add_test(NAME project.page COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/check_page.py)
-add_test(NAME project.operations_doc COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/operations_doc.py --check)
-add_test(NAME project.operations COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/check_operations.py)
-add_test(NAME project.opcode_files COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/opcode_files.py --limit 5)
+add_test(NAME project.passes_doc COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/docs/passes_doc.py --check)
+add_test(NAME project.page COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/viz/check_page.py)
+add_test(NAME project.operations_doc COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/docs/operations_doc.py --check)
+add_test(NAME project.operations COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/docs/check_operations.py)
+add_test(NAME project.opcode_files COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/checks/opcode_files.py --limit 5)
 set_tests_properties(project.layers project.layers_are_checked project.setup project.passes_doc project.operations_doc project.page
                      project.operations project.opcode_files PROPERTIES LABELS quick)
 
 # hlo-viz's sessions on a terminal and over HTTP; its explorer in a real browser, where there is one.
 if(TARGET hlo-viz)
   add_test(NAME project.viz_sessions
-           COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/viz_session_test.py --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+           COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/viz/viz_session_test.py --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
   add_test(NAME project.viz_pictures
-           COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/viz_pictures.py --check --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+           COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/viz/viz_pictures.py --check --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
   set_tests_properties(project.viz_sessions project.viz_pictures PROPERTIES LABELS quick TIMEOUT 300)
   add_test(NAME project.viz_browser
-           COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/viz_browser_test.py --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+           COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/viz/viz_browser_test.py --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
   set_tests_properties(project.viz_browser PROPERTIES LABELS exec SKIP_RETURN_CODE 77 TIMEOUT 1800)
 endif()
 
 # Manual pages and completions.
 if(TARGET hlo-run AND TARGET hlo-opt)
   add_test(NAME project.manuals
-           COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/manuals_test.py --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+           COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/tools/manuals_test.py --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
   set_tests_properties(project.manuals PROPERTIES LABELS quick TIMEOUT 300)
 endif()
 
@@ -47,7 +47,7 @@ if(TARGET hlo-run AND TARGET hlo-opt AND TARGET hlo-viz AND TARGET pjrt_hlokit)
   foreach(tutorial ${tutorials})
     cmake_path(GET tutorial STEM name)
     add_test(NAME project.tutorial.${name}
-             COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/tutorials_test.py --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
+             COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/tools/tutorials_test.py --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
                      --python ${HLOKIT_JAX_PYTHON} ${name})
     set_tests_properties(project.tutorial.${name} PROPERTIES LABELS exec SKIP_RETURN_CODE 77 TIMEOUT 600)
   endforeach()
@@ -56,24 +56,24 @@ endif()
 # The language server, driven by a client.
 if(TARGET hlo-lsp AND TARGET hlo-opt)
   add_test(NAME project.lsp_client
-           COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/lsp_client_test.py --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+           COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/tools/lsp_client_test.py --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
   add_test(NAME project.editors
-           COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/editors_test.py --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+           COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/tools/editors_test.py --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
   set_tests_properties(project.lsp_client project.editors PROPERTIES LABELS quick TIMEOUT 300)
 endif()
 
 # JAX on the plugin, where a Python has JAX: -DHLOKIT_JAX_PYTHON=... names it.
 if(TARGET pjrt_hlokit)
-  add_test(NAME project.jax COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/jax_plugin_test.py
+  add_test(NAME project.jax COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/jax/jax_plugin_test.py
            --lib $<TARGET_FILE:pjrt_hlokit> --python ${HLOKIT_JAX_PYTHON})
-  add_test(NAME project.jax_ffi COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/jax_ffi_test.py
+  add_test(NAME project.jax_ffi COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/jax/jax_ffi_test.py
            --lib $<TARGET_FILE:pjrt_hlokit> --python ${HLOKIT_JAX_PYTHON} --cxx ${CMAKE_CXX_COMPILER})
-  add_test(NAME project.jax_sharding COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/jax_sharding_test.py
+  add_test(NAME project.jax_sharding COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/jax/jax_sharding_test.py
            --lib $<TARGET_FILE:pjrt_hlokit> --python ${HLOKIT_JAX_PYTHON})
   add_test(NAME project.jax_cases
            COMMAND ${CMAKE_COMMAND} -E env JAX_PLATFORMS=hlokit PYTHONPATH=${PROJECT_SOURCE_DIR}/python
-                   HLOKIT_PJRT_LIBRARY=$<TARGET_FILE:pjrt_hlokit> ${HLOKIT_JAX_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/jax_cases.py)
-  add_test(NAME project.jax_manner COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/jax_manner.py
+                   HLOKIT_PJRT_LIBRARY=$<TARGET_FILE:pjrt_hlokit> ${HLOKIT_JAX_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/jax/jax_cases.py)
+  add_test(NAME project.jax_manner COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/jax/jax_manner.py
            --lib $<TARGET_FILE:pjrt_hlokit> --python ${HLOKIT_JAX_PYTHON} --sample 600)
   # The programs of benchmarks/peers at small sizes: results equal XLA's, and torch's where that is installed.
   add_test(NAME project.peers COMMAND ${HLOKIT_JAX_PYTHON} ${PROJECT_SOURCE_DIR}/benchmarks/peers/compare.py --small --rounds 1
@@ -84,12 +84,12 @@ endif()
 
 # hlo-run over several processes, where there is an mpirun.
 add_test(NAME project.mpi
-         COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/mpi_test.py --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+         COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/tools/mpi_test.py --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
 set_tests_properties(project.mpi PROPERTIES LABELS exec SKIP_RETURN_CODE 77 TIMEOUT 600)
 
 # The Python package.
 if(TARGET pjrt_hlokit)
-  add_test(NAME project.python COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/python_package_test.py
+  add_test(NAME project.python COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/tools/python_package_test.py
            --lib $<TARGET_FILE:pjrt_hlokit>)
   set_tests_properties(project.python PROPERTIES LABELS quick SKIP_RETURN_CODE 77 TIMEOUT 300)
 endif()
@@ -97,14 +97,14 @@ endif()
 # Flags with values that make no sense.
 if(TARGET hlo-run)
   add_test(NAME project.flags
-           COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/flags_test.py --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+           COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/tools/flags_test.py --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
   set_tests_properties(project.flags PROPERTIES LABELS exec TIMEOUT 900 PROCESSORS 2)
 endif()
 
 # Command lines of XLA's programs, as public documents and issues have them.
 if(TARGET hlo-run)
   add_test(NAME project.xla_command_lines
-           COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/xla_command_lines.py --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+           COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/tools/xla_command_lines.py --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
   set_tests_properties(project.xla_command_lines PROPERTIES LABELS exec TIMEOUT 900 PROCESSORS 2)
 endif()
 
@@ -112,12 +112,12 @@ endif()
 if(TARGET hlokit_fail_call AND TARGET hlo-run)
   set(bin --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
   add_test(NAME project.faults
-           COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/fault_injection.py ${bin}
+           COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/campaign/fault_injection.py ${bin}
                    --shim $<TARGET_FILE:hlokit_fail_call>)
   add_test(NAME project.clock_steps
-           COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/clock_steps.py ${bin}
+           COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/campaign/clock_steps.py ${bin}
                    --shim $<TARGET_FILE:hlokit_step_clock>)
-  add_test(NAME project.cache_kills COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/cache_kills.py ${bin})
+  add_test(NAME project.cache_kills COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/campaign/cache_kills.py ${bin})
   set_tests_properties(project.faults project.clock_steps project.cache_kills
                        PROPERTIES LABELS exec TIMEOUT 900 PROCESSORS 2)
 endif()
@@ -125,28 +125,28 @@ endif()
 # Each call of the simulated CUDA driver fails in its turn.
 if(TARGET hlokit_cuda_sim AND TARGET hlo-run)
   add_test(NAME project.cuda_faults
-           COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/cuda_faults.py --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+           COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/gpu/cuda_faults.py --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
   set_tests_properties(project.cuda_faults PROPERTIES LABELS exec TIMEOUT 600)
 endif()
 
 # NVIDIA's assembler takes our PTX, where there is one.
 if(TARGET hlokit_cuda_plugin AND TARGET hlo-opt)
   add_test(NAME project.ptxas
-           COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/ptxas_check.py --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} --every 8)
+           COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/gpu/ptxas_check.py --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} --every 8)
   set_tests_properties(project.ptxas PROPERTIES LABELS exec SKIP_RETURN_CODE 77 TIMEOUT 600)
 endif()
 
 # Triton runs its kernels on the simulated driver, where it is installed.
 if(TARGET hlokit_cuda_sim)
   add_test(NAME project.triton
-           COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/triton_client.py --lib $<TARGET_FILE:hlokit_cuda_sim>)
+           COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/gpu/triton_client.py --lib $<TARGET_FILE:hlokit_cuda_sim>)
   set_tests_properties(project.triton PROPERTIES LABELS exec SKIP_RETURN_CODE 77 TIMEOUT 300)
 endif()
 
 # Operations on arrays whose sizes only the run knows, beside the same on arrays of just those sizes.
 if(TARGET hlo-run)
   add_test(NAME project.dynamic_sizes
-           COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/operations_peer.py dynamic
+           COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/xla/operations_peer.py dynamic
                    --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
   set_tests_properties(project.dynamic_sizes PROPERTIES LABELS slow SKIP_RETURN_CODE 77 TIMEOUT 900)
 endif()
@@ -159,7 +159,7 @@ if(TARGET hlo-opt)
     list(GET sweep 1 label)
     list(GET sweep 2 part)
     add_test(NAME project.${name}
-             COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/pass_sweep.py --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
+             COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/campaign/pass_sweep.py --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
                      --modules ${PROJECT_SOURCE_DIR}/testdata/awkward --part ${part})
     set_tests_properties(project.${name} PROPERTIES LABELS ${label} TIMEOUT 1800)
   endforeach()
@@ -167,7 +167,7 @@ endif()
 
 # What the project says of each operation against the catalogue of the semantics pages.
 add_test(NAME corpus.operations
-         COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/check_operations.py
+         COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/docs/check_operations.py
                  --rows ${PROJECT_SOURCE_DIR}/../shared/ops.tsv)
 set_tests_properties(corpus.operations PROPERTIES LABELS corpus SKIP_RETURN_CODE 77)
 
@@ -177,24 +177,24 @@ foreach(module sum_columns softmax dot_f32 sort_long cumulative_sum scatter_add_
   list(APPEND threaded ${PROJECT_SOURCE_DIR}/benchmarks/micro/${module}.hlo)
 endforeach()
 add_test(NAME project.threads
-         COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/threads_test.py
+         COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/campaign/threads_test.py
                  --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${threaded})
 add_test(NAME corpus.threads
-         COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/threads_test.py
+         COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/campaign/threads_test.py
                  --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} --corpus)
 set_tests_properties(project.threads PROPERTIES LABELS exec PROCESSORS 2)
 set_tests_properties(corpus.threads PROPERTIES LABELS slow SKIP_RETURN_CODE 77 TIMEOUT 7200
                                                PROCESSORS 2)
 
-# corpus.GROUP: score.py's figures on ../shared/corpus may not fall below scripts/corpus_baseline.json.
-file(READ ${PROJECT_SOURCE_DIR}/scripts/corpus_baseline.json baseline)
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/scripts/corpus_baseline.json)
+# corpus.GROUP: score.py's figures on ../shared/corpus may not fall below scripts/xla/corpus_baseline.json.
+file(READ ${PROJECT_SOURCE_DIR}/scripts/xla/corpus_baseline.json baseline)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/scripts/xla/corpus_baseline.json)
 string(JSON groups LENGTH "${baseline}")
 math(EXPR last "${groups} - 1")
 foreach(index RANGE ${last})
   string(JSON group MEMBER "${baseline}" ${index})
   add_test(NAME corpus.${group}
-           COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/corpus_check.py ${group}
+           COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/xla/corpus_check.py ${group}
                    --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} --log ${PROJECT_BINARY_DIR}/corpus)
   set_tests_properties(corpus.${group} PROPERTIES LABELS corpus SKIP_RETURN_CODE 77 TIMEOUT 1500 PROCESSORS 2)
 endforeach()
@@ -215,7 +215,7 @@ endif()
 
 # Code for another kind of machine computes the same; skipped where no qemu-user or cross compiler is.
 add_test(NAME aot.aarch64
-         COMMAND ${PROJECT_SOURCE_DIR}/scripts/aot_aarch64_test.sh ${PROJECT_BINARY_DIR})
+         COMMAND ${PROJECT_SOURCE_DIR}/scripts/tools/aot_aarch64_test.sh ${PROJECT_BINARY_DIR})
 set_tests_properties(aot.aarch64 PROPERTIES LABELS exec SKIP_RETURN_CODE 77 TIMEOUT 900 PROCESSORS 2)
 
 # README's first command; the second runs this test. In other folders it would build everything once more.

@@ -4,7 +4,7 @@
 #   passes/spmd, 27 files -> Unity/unity_spmd_0_cxx.cxx (7 files), ..., unity_spmd_3_cxx.cxx (6 files)
 # What that asks of sources: a name in an unnamed namespace stands once in a folder (a helper needed twice goes to a header).
 # Tests are compiled one by one. So are sources with options of their own, and those that set SKIP_UNITY_BUILD_INCLUSION.
-# scripts/demo.sh turns it on for a first build. Tools that read compile_commands.json a file at a time (clangd, scripts/mutants.py)
+# scripts/demo.sh turns it on for a first build. Tools that read compile_commands.json a file at a time (clangd, scripts/campaign/mutants.py)
 # want it off, and so do checks that each file finds all it uses in its own includes.
 include_guard(GLOBAL)
 

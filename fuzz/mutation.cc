@@ -2,7 +2,7 @@
 //   hlokit_mutation check COUNT SEED FILE...   nothing may crash, hang, or print what does not read
 //                                              back; texts are dealt out evenly over the files
 //   hlokit_mutation emit COUNT SEED FILE...    each mutant with our judgement, for
-//   scripts/mutation_test.py hlokit_mutation serve                      judges texts from standard
+//   scripts/xla/mutation_test.py hlokit_mutation serve                      judges texts from standard
 //   input
 // A frame of `serve` is a line `LENGTH [option=value,...]` and that many bytes; its answer, and
 // what `emit` writes after the text's own frame, is `VERDICT MICROSECONDS FIXED MESSAGE PRINTED`

@@ -3,7 +3,7 @@
 //
 // Example: `module { func.func @main() -> tensor<2xf32> { ... } }` gives a module that verifies and
 // reads back as HLO; with `tensor<2xf3>` it gives an error.
-// Limits: says nothing of whether the conversion is right; scripts/stablehlo_peer.py does.
+// Limits: says nothing of whether the conversion is right; scripts/stablehlo/stablehlo_peer.py does.
 #include <memory>
 #include <string>
 

@@ -1,5 +1,5 @@
 // Every form of an instruction that NVIDIA's ptxas takes (testdata/ptxsim/forms.txt, made by
-// scripts/ptx_forms.py), decoded: docs/ptxsim.md says by instruction how many are executed.
+// scripts/gpu/ptx_forms.py), decoded: docs/ptxsim.md says by instruction how many are executed.
 #include <cstdlib>
 #include <fstream>
 #include <map>

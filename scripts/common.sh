@@ -5,8 +5,8 @@ build=$PWD/build/$preset
 jobs=${HLOKIT_JOBS:-$(nproc)}
 # Of sanitizer presets: an allocation that fails gives null, as it does without them.
 export ASAN_OPTIONS=${ASAN_OPTIONS:-allocator_may_return_null=1}
-export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/scripts/leaks.supp:print_suppressions=0}
-export TSAN_OPTIONS=${TSAN_OPTIONS:-suppressions=$PWD/scripts/races.supp:allocator_may_return_null=1}
+export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/scripts/campaign/leaks.supp:print_suppressions=0}
+export TSAN_OPTIONS=${TSAN_OPTIONS:-suppressions=$PWD/scripts/campaign/races.supp:allocator_may_return_null=1}
 export CCACHE_DIR=${CCACHE_DIR:-$PWD/build/ccache}
 
 # build_targets [target...]: configures and builds, everything by default; quiet unless it fails.

@@ -22,6 +22,6 @@ trap 'rm -rf "$work"' EXIT
 echo "\$ hlo-run $model/module.hlo --input $model/inputs.npz"
 "$build/bin/hlo-run" "$model/module.hlo" --input "$model/inputs.npz" --output "$work/results.npz" \
   --json "$work/times.json" --iterations 20 --warmup 3 "$@"
-python3=$(scripts/python_with_numpy.sh)
-"$python3" scripts/show_results.py "$model/inputs.npz" "$work/results.npz" "$work/times.json"
+python3=$(scripts/tools/python_with_numpy.sh)
+"$python3" scripts/viz/show_results.py "$model/inputs.npz" "$work/results.npz" "$work/times.json"
 # SPDX-License-Identifier: Apache-2.0

@@ -1,5 +1,5 @@
 // Runs several models that were compiled ahead of time, each on made-up arguments, and prints all
-// results; or holds them to what another machine printed. Built by scripts/aot_aarch64_test.sh with
+// results; or holds them to what another machine printed. Built by scripts/tools/aot_aarch64_test.sh with
 // models.inc, a line MODEL(name) for each.
 //   values > FILE          prints: model, result, element, value
 //   values --against FILE  exit 1 where a value is not the same: floats to 1e-5, the rest exactly

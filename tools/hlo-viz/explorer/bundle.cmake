@@ -1,6 +1,6 @@
 # Bundles the page's modules into one HTML text and embeds it: cmake -D PAGE=folder -D OUT=file.cc -P bundle.cmake
 # Modules import each other by name only, so that stripping `import` and `export` and joining them is all that is needed;
-# scripts/check_page.py checks that names are unique and that what is imported is exported.
+# scripts/viz/check_page.py checks that names are unique and that what is imported is exported.
 cmake_minimum_required(VERSION 3.25)
 
 function(read_module file result)

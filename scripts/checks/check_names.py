@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""Checks that a name in an unnamed namespace stands in one source of its folder only, as unity builds ask (cmake/UnityBuild.cmake).
+
+A helper that two sources of a folder define is a twin: it belongs into a header of the folder. Constants, types and functions of the
+same parameters count; overloads and aliases do not. Tests, fuzzers, runtime/ and sources that are compiled alone
+(SKIP_UNITY_BUILD_INCLUSION, COMPILE_OPTIONS) are left out.
+  check_names.py [ROOT]: prints each twin with its places; exit status 1 where there is one.
+Cost: a second; it reads lines at the margin, as clang-format leaves them, not C++.
+"""
+import collections
+import pathlib
+import re
+import sys
+
+LEFT_OUT = {"benchmarks", "build", "examples", "fuzz", "runtime", "testdata"}
+TYPE = re.compile(r"(?:struct|class|enum class|enum|union) (\w+)")
+FUNCTION = re.compile(r"[\w:<>,&*\s\[\]]*?[\s&*>](\w+)(\(.*)")
+VARIABLE = re.compile(r"(?:inline |static )?(?:constexpr|const) [\w:<>,&*\s]*?[\s&*>](\w+)(?:\[\w*\])? (?:=|\{)")
+
+
+def statements(text):
+    """(line number, text) of what begins at the margin within unnamed namespaces, up to its brace or semicolon."""
+    inside, lines = False, text.split("\n")
+    for number, line in enumerate(lines):
+        if line == "namespace {":
+            inside = True
+        elif line == "}  // namespace":
+            inside = False
+        elif inside and re.match(r"[A-Za-z\[]", line) and not line.startswith("template"):
+            whole = line
+            for more in lines[number + 1:number + 8]:
+                if re.search(r"[{;]", whole):
+                    break
+                whole += " " + more.strip()
+            yield number + 1, re.sub(r"\[\[\w+\]\] ?", "", whole)
+
+
+def parameters(text):
+    """The types of a parameter list, without names and default values."""
+    depth, end = 0, 0
+    for end, letter in enumerate(text):
+        depth += {"(": 1, ")": -1}.get(letter, 0)
+        if depth == 0:
+            break
+    parts = re.sub(r" = [^,)]*", "", text[1:end]).split(", ")
+    return ", ".join(re.sub(r"(?<=[\s&*>])\w+$", "", part).strip() for part in parts)
+
+
+def names(text):
+    """(key, name, line number) of what the unnamed namespaces of a source define."""
+    for number, whole in statements(text):
+        if found := TYPE.match(whole):
+            yield found[1], found[1], number
+        elif found := VARIABLE.match(whole):
+            yield found[1], found[1], number
+        elif (found := FUNCTION.match(whole)) and not whole.startswith(("using", "static_assert", "return")):
+            yield found[1] + "(" + parameters(found[2]) + ")", found[1], number
+
+
+def aliases(text):
+    """(name, type, line number) of the aliases at the margin, in any namespace."""
+    for found in re.finditer(r"(?m)^using (\w+) =\s+([^;]*);", text):
+        yield found[1], " ".join(found[2].split()), text.count("\n", 0, found.start()) + 1
+
+
+def alone(root):
+    """Sources that CMakeLists.txt files set options for."""
+    paths = set()
+    for file in root.glob("*/**/CMakeLists.txt"):
+        if file.relative_to(root).parts[0] in LEFT_OUT:
+            continue
+        text = file.read_text()
+        for sources in re.findall(r"set_source_files_properties\(([^)]*?)\s+PROPERTIES (?:SKIP_UNITY|COMPILE_OPTIONS)", text):
+            for source in sources.split():
+                for pattern in re.findall(r"file\(GLOB " + re.escape(source.strip("${}")) + r" \S*?/([^/\s)]+)\)", text) or [source]:
+                    paths.update(file.parent.glob(pattern))
+    return paths
+
+
+def twins(root):
+    """Lists of places, "path:line: name", one list a name that stands in several sources of a folder."""
+    found, types = collections.defaultdict(dict), collections.defaultdict(dict)
+    skipped = alone(root)
+    for path in sorted(root.glob("*/**/*.cc")):
+        parts = path.relative_to(root).parts
+        if parts[0] in LEFT_OUT or path.name.endswith("_test.cc") or path in skipped:
+            continue
+        text = path.read_text()
+        for key, name, number in names(text):
+            found[path.parent, key].setdefault(path, f"{path.relative_to(root)}:{number}: {name}")
+        for name, meaning, number in aliases(text):
+            types[path.parent, name].setdefault(meaning, f"{path.relative_to(root)}:{number}: {name}")
+    return [list(places.values()) for places in [*found.values(), *types.values()] if len(places) > 1]
+
+
+def main():
+    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parents[2]).resolve()
+    bad = twins(root)
+    for places in bad:
+        print("\n  also ".join(places))
+    if bad:
+        print(f"{len(bad)} names of unnamed namespaces stand in several sources of a folder: share them in a header, or rename them")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -142,7 +142,7 @@ class DepthwiseLines {
 bool RunDepthwiseLines(void* ctx, const HlokitConvDesc& c, const char* lhs, const char* rhs,
                        char* out) {
   const Form form = FormOf(c);
-  if (form.features == 0 || c.feature_groups != c.in_features || c.spatial_rank == 0) return false;
+  if (form.features == 0 || c.batch_groups > 1 || c.spatial_rank == 0) return false;
   int64_t taps = 1;
   for (int64_t i = 0; i < c.spatial_rank; ++i) {
     if (c.dims[i].lhs_dilation != 1 || c.dims[i].rhs_size > kMaxTaps) return false;

@@ -10,7 +10,7 @@ compute-sanitizer, where there is one, looks at N modules for accesses out of bo
 import argparse, concurrent.futures, ctypes, glob, json, os, pathlib, random, re, subprocess, sys, tempfile, threading, time
 
 HERE = pathlib.Path(__file__).resolve().parent
-for place in (HERE, HERE.parent.parent / "shared" / "tools"):
+for place in (HERE, HERE.parents[2] / "shared" / "tools"):
     if (place / "score.py").exists():
         sys.path.insert(0, str(place))
         break

@@ -14,7 +14,7 @@ import sys
 
 SCRIPTS = pathlib.Path(__file__).resolve().parent
 BASELINE = SCRIPTS / "corpus_baseline.json"
-SHARED = SCRIPTS.parent.parent / "shared"
+SHARED = SCRIPTS.parents[2] / "shared"
 SKIPPED = 77
 
 

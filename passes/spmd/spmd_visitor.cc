@@ -208,6 +208,17 @@ bool SpmdVisitor::IsManual(const Instruction& i) const {
   return false;
 }
 
+SpmdVisitor::Handler SpmdVisitor::HandlerOfTarget(const Instruction& i) {
+  if (TargetOf(i) == "Sharding") return &SpmdVisitor::Recut;
+  if (TargetOf(i) == "TopK") return &SpmdVisitor::TopK;
+  if (TargetOf(i) == "_SPMDInternalOp_RotateRight") return &SpmdVisitor::RotateRight;
+  if (TargetOf(i) == "_SPMDInternalOp_MultiRotate") return &SpmdVisitor::RotateSeveral;
+  if (TargetOf(i) == "_SPMDInternalOp_MultiSlice") return &SpmdVisitor::SliceSeveral;
+  for (const absl::string_view target : {"LayoutConstraint", "MoveToHost", "MoveToDevice"})
+    if (TargetOf(i) == target) return &SpmdVisitor::ElementwiseCall;
+  return nullptr;
+}
+
 SpmdVisitor::Handler SpmdVisitor::HandlerOf(const Instruction& i) const {
   switch (i.opcode()) {
     case Opcode::kTuple:
@@ -278,13 +289,7 @@ SpmdVisitor::Handler SpmdVisitor::HandlerOf(const Instruction& i) const {
     default:
       break;
   }
-  if (TargetOf(i) == "Sharding") return &SpmdVisitor::Recut;
-  if (TargetOf(i) == "TopK") return &SpmdVisitor::TopK;
-  if (TargetOf(i) == "_SPMDInternalOp_RotateRight") return &SpmdVisitor::RotateRight;
-  if (TargetOf(i) == "_SPMDInternalOp_MultiRotate") return &SpmdVisitor::RotateSeveral;
-  if (TargetOf(i) == "_SPMDInternalOp_MultiSlice") return &SpmdVisitor::SliceSeveral;
-  for (const absl::string_view target : {"LayoutConstraint", "MoveToHost", "MoveToDevice"})
-    if (TargetOf(i) == target) return &SpmdVisitor::ElementwiseCall;
+  if (const Handler handler = HandlerOfTarget(i); handler != nullptr) return handler;
   if (HasTrait(i.opcode(), kElementwise) && i.operand_count() > 0) return &SpmdVisitor::Elementwise;
   if (i.opcode() == Opcode::kCustomCall && AllOnOneDevice(cuts_)) return &SpmdVisitor::OnOneDevice;
   return &SpmdVisitor::Default;

@@ -50,6 +50,7 @@ class SpmdVisitor {
 
   absl::Status Visit(const Instruction& i);
   Handler HandlerOf(const Instruction& i) const;
+  static Handler HandlerOfTarget(const Instruction& i);  // null: of no target that is known here
   const Shard& Of(const Instruction* operand) const {
     const auto found = lifted_.find(operand->id());
     return found == lifted_.end() ? done_[operand->id()] : found->second;

@@ -19,6 +19,7 @@
 #include "analysis/in_place.h"
 #include "support/diagnostics.h"
 #include "support/status.h"
+#include "types/shape_leaves.h"
 
 namespace hlokit {
 namespace {
@@ -30,15 +31,6 @@ struct Content {
   Slice slice;
   std::set<Name> names;
 };
-
-int64_t LeafCount(const Shape& shape) { return static_cast<int64_t>(Leaves(shape).size()); }
-
-// Elements of a tuple before element `i`, in leaves.
-int64_t LeavesBefore(const Shape& tuple, int64_t i) {
-  int64_t count = 0;
-  for (int64_t e = 0; e < i; ++e) count += LeafCount(tuple.elements[e]);
-  return count;
-}
 
 class BufferWalk {
  public:
@@ -157,11 +149,11 @@ class BufferWalk {
     for (;;) {
       if (i->opcode() == Opcode::kTuple) {
         int64_t o = 0;
-        for (; leaf >= LeafCount(i->operand(o)->shape()); ++o)
-          leaf -= LeafCount(i->operand(o)->shape());
+        for (; leaf >= NumLeaves(i->operand(o)->shape()); ++o)
+          leaf -= NumLeaves(i->operand(o)->shape());
         i = i->operand(o);
       } else if (i->opcode() == Opcode::kGetTupleElement) {
-        leaf += LeavesBefore(i->operand(0)->shape(), i->tuple_index());
+        leaf += LeafOffset(i->operand(0)->shape(), i->tuple_index());
         i = i->operand(0);
       } else if (i->opcode() == Opcode::kCall) {
         i = i->called(0)->root();

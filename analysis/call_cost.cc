@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "absl/strings/match.h"
+#include "analysis/dim_size.h"
 #include "ops/vendor/attention_call.h"
 #include "ops/vendor/call_config.h"
 #include "types/shape_bytes.h"
@@ -21,12 +22,6 @@ double ElementsOfArray(const Shape& shape) {
   return shape.IsArray() ? static_cast<double>(shape.ElementCount()) : 0;
 }
 
-// 1 where there is no such dimension: modules need not be verified to be looked at.
-double SizeOf(const Shape& shape, int64_t dim) {
-  const bool known = dim >= 0 && dim < static_cast<int64_t>(shape.dims.size());
-  return known ? static_cast<double>(shape.dims[dim]) : 1;
-}
-
 ConfigValue ConfigOf(const Instruction& call, absl::string_view name) {
   absl::StatusOr<ConfigValue> config = ParseCallConfig(call.backend_config());
   if (!config.ok()) return ConfigValue();
@@ -40,14 +35,15 @@ double Gemm(const Instruction& call) {
   const ConfigValue* dims = config.Find("dot_dimension_numbers");
   if (dims == nullptr) return 0;
   for (int64_t d : dims->IntegersOf("lhs_contracting_dimensions"))
-    flops *= SizeOf(call.operand(0)->shape(), d);
+    flops *= SizeOfDim(call.operand(0)->shape(), d);
   return flops;
 }
 
 double OnednnMatmul(const Instruction& call) {
   const Shape& a = call.operand(0)->shape();
   const bool transposed = ConfigOf(call, "onednn_matmul_config").NumberOr("transpose_a", 0) != 0;
-  return 2 * ElementsOfArray(FirstArray(call.shape())) * SizeOf(a, a.rank() - (transposed ? 2 : 1));
+  return 2 * ElementsOfArray(FirstArray(call.shape())) *
+         SizeOfDim(a, a.rank() - (transposed ? 2 : 1));
 }
 
 // Towards input and filter as many products are formed as forward.
@@ -57,13 +53,13 @@ double Convolution(const Instruction& call) {
   const Shape *output = &FirstArray(call.shape()), *kernel = &call.operand(1)->shape();
   if (absl::EndsWith(attrs.target, "BackwardInput")) output = &call.operand(0)->shape();
   if (absl::EndsWith(attrs.target, "BackwardFilter")) std::swap(output, kernel);
-  const double features = SizeOf(*kernel, attrs.dim_labels->kernel_output_feature);
+  const double features = SizeOfDim(*kernel, attrs.dim_labels->kernel_output_feature);
   return 2 * ElementsOfArray(*output) * ElementsOfArray(*kernel) / std::max(1.0, features);
 }
 
 double TriangularSolve(const Instruction& call) {
   const Shape& a = call.operand(0)->shape();
-  return ElementsOfArray(FirstArray(call.shape())) * SizeOf(a, a.rank() - 1);
+  return ElementsOfArray(FirstArray(call.shape())) * SizeOfDim(a, a.rank() - 1);
 }
 
 // Two products forward, five for the gradients; masks save nothing.
@@ -88,7 +84,7 @@ double EngineAttention(const Instruction& call) {
   const Shape &q = call.operand(0)->shape(), &k = call.operand(1)->shape();
   if (!q.IsArray() || !k.IsArray() || q.rank() != 4 || k.rank() != 4) return 0;
   const bool backward = absl::StrContains(call.attr<CustomCallAttrs>().target, "backward");
-  return (backward ? 10 : 4) * ElementsOfArray(q) * SizeOf(k, 1);
+  return (backward ? 10 : 4) * ElementsOfArray(q) * SizeOfDim(k, 1);
 }
 
 constexpr struct {

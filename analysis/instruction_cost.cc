@@ -13,6 +13,7 @@
 
 #include "absl/algorithm/container.h"
 #include "analysis/call_cost.h"
+#include "analysis/dim_size.h"
 #include "ir/computation.h"
 #include "ir/op_facts.h"
 #include "types/shape_bytes.h"
@@ -28,12 +29,6 @@ double ElementsOf(const Shape& shape) {
 }
 
 double Bytes(const Shape& shape) { return static_cast<double>(TotalBytes(shape)); }
-
-// 1 where there is no such dimension: modules need not be verified to be looked at.
-double SizeOfDim(const Shape& shape, int64_t dim) {
-  const bool known = dim >= 0 && dim < static_cast<int64_t>(shape.dims.size());
-  return known ? static_cast<double>(shape.dims[dim]) : 1;
-}
 
 double DotFlops(const Instruction& i) {
   double steps = 2 * ElementsOf(i.shape());

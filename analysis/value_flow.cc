@@ -16,6 +16,7 @@
 
 #include "analysis/in_place.h"
 #include "support/status.h"
+#include "types/shape_leaves.h"
 
 namespace hlokit {
 namespace {
@@ -24,20 +25,6 @@ namespace {
 constexpr int kMaxCallDepth = 500;
 
 using Ids = std::vector<int>;
-
-int64_t NumLeaves(const Shape& shape) {
-  if (!shape.IsTuple()) return 1;
-  int64_t n = 0;
-  for (const Shape& e : shape.elements) n += NumLeaves(e);
-  return n;
-}
-
-// First leaf of operand `i` of a tuple, or of element `i` of a tuple shape.
-int64_t LeafOffset(const Shape& tuple, int64_t i) {
-  int64_t n = 0;
-  for (int64_t k = 0; k < i; ++k) n += NumLeaves(tuple.elements[k]);
-  return n;
-}
 
 // True if leaf `leaf` of `i` is, through tuples and ops that move nothing, leaf `leaf` of parameter
 // 0.

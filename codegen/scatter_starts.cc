@@ -4,15 +4,6 @@
 #include "ops/dim_lists.h"
 
 namespace hlokit {
-namespace {
-
-// Whether the base's dimension `d` is one that windows have.
-bool IsWindowDim(const ScatterAttrs& dims, int64_t d) {
-  return !Contains(dims.inserted_window_dims, d) && !Contains(dims.input_batching_dims, d);
-}
-
-}  // namespace
-
 DimVector ScatterBatchDims(const Instruction& scatter) {
   const Shape& updates = scatter.operand(scatter.operand_count() - 1)->shape();
   DimVector batch;
@@ -21,11 +12,15 @@ DimVector ScatterBatchDims(const Instruction& scatter) {
   return batch;
 }
 
+bool IsScatterWindowDim(const ScatterAttrs& dims, int64_t d) {
+  return !Contains(dims.inserted_window_dims, d) && !Contains(dims.input_batching_dims, d);
+}
+
 int64_t ScatterWindowSize(const Instruction& scatter, int64_t d) {
   const auto& dims = scatter.attr<ScatterAttrs>();
-  if (!IsWindowDim(dims, d)) return 1;
+  if (!IsScatterWindowDim(dims, d)) return 1;
   int64_t at = 0;
-  for (int64_t e = 0; e < d; ++e) at += IsWindowDim(dims, e);
+  for (int64_t e = 0; e < d; ++e) at += IsScatterWindowDim(dims, e);
   const Shape& updates = scatter.operand(scatter.operand_count() - 1)->shape();
   return updates.dims[dims.update_window_dims[at]];
 }

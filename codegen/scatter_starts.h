@@ -10,6 +10,9 @@ namespace hlokit {
 // The dimensions of a scatter's updates that number windows, slowest first.
 DimVector ScatterBatchDims(const Instruction& scatter);
 
+// Whether windows have the base's dimension `d`.
+bool IsScatterWindowDim(const ScatterAttrs& dims, int64_t d);
+
 // A window's size along dimension `d` of the base: 1 where the updates have no such dimension.
 int64_t ScatterWindowSize(const Instruction& scatter, int64_t d);
 

@@ -10,6 +10,7 @@
 #include "ir/attributes.h"
 #include "ops/infer/op_table.h"
 #include "support/dense_map.h"
+#include "types/shape_leaves.h"
 
 namespace hlokit {
 namespace {
@@ -18,13 +19,6 @@ namespace {
 struct LeafRange {
   int64_t begin = 0, end = 0;
 };
-
-int64_t LeafCount(const Shape& shape) {
-  if (!shape.IsTuple()) return 1;
-  int64_t count = 0;
-  for (const Shape& element : shape.elements) count += LeafCount(element);
-  return count;
-}
 
 // Calls fn(Shape&) for each leaf.
 template <typename Fn>
@@ -42,7 +36,7 @@ class LayoutClasses {
     for (const Computation* c : module.Computations())
       c->ForEach([&](const Instruction* i) {
         first_[i->id()] = leaves;
-        leaves += LeafCount(i->shape());
+        leaves += NumLeaves(i->shape());
       });
     class_.resize(leaves);
     std::iota(class_.begin(), class_.end(), 0);
@@ -81,12 +75,12 @@ class LayoutClasses {
   }
 
   LeafRange All(const Instruction& i) const {
-    return {first_.at(i.id()), first_.at(i.id()) + LeafCount(i.shape())};
+    return {first_.at(i.id()), first_.at(i.id()) + NumLeaves(i.shape())};
   }
   // Element `index` of a tuple's leaves.
   static LeafRange Element(LeafRange whole, const Shape& tuple, int64_t index) {
-    for (int64_t k = 0; k < index; ++k) whole.begin += LeafCount(tuple.elements[k]);
-    return {whole.begin, whole.begin + LeafCount(tuple.elements[index])};
+    whole.begin += LeafOffset(tuple, index);
+    return {whole.begin, whole.begin + NumLeaves(tuple.elements[index])};
   }
   void Join(LeafRange a, LeafRange b) {
     for (int64_t k = 0; a.begin + k < a.end && b.begin + k < b.end; ++k)

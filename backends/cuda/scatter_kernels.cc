@@ -97,7 +97,7 @@ class SearchEmitter {
       target_ = start.at;
       size_t next = 0;
       for (size_t d = 0; d < target_.size(); ++d)
-        if (IsWindowDim(static_cast<int64_t>(d)))
+        if (IsWindowDim(d))
           target_[d] = b_.CreateNSWAdd(target_[d], index[plan_.dims().update_window_dims[next++]]);
       if (plan_.dims().unique_indices) {
         Store(Combine(Loaded(), index));
@@ -110,9 +110,8 @@ class SearchEmitter {
   }
 
  private:
-  bool IsWindowDim(int64_t d) const {
-    return !Contains(plan_.dims().inserted_window_dims, d) &&
-           !Contains(plan_.dims().input_batching_dims, d);
+  bool IsWindowDim(size_t d) const {
+    return IsScatterWindowDim(plan_.dims(), static_cast<int64_t>(d));
   }
 
   std::vector<ScalarValue> Loaded() {
@@ -138,7 +137,7 @@ class SearchEmitter {
     llvm::Value* hit = IsInsideWhereHit() ? b_.getTrue() : start.inside;
     size_t next = 0;
     for (size_t d = 0; d < target_.size(); ++d) {
-      if (!IsWindowDim(static_cast<int64_t>(d))) {
+      if (!IsWindowDim(d)) {
         hit = b_.CreateAnd(hit, b_.CreateICmpEQ(target_[d], start.at[d]));
         continue;
       }

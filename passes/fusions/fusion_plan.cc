@@ -152,14 +152,14 @@ bool FusionPlan::TryAbsorb(Instruction* p) {
       all = false;
     }
   }
-  entries.resize(taken);
-  if (limits_.launch_work > 0 && !free && !IsWorthALaunch(p, entries))
+  double evaluations = 0;
+  for (size_t k = 0; k < taken; ++k) evaluations += entries[k].evaluations;
+  const double repeated = limits_.launch_work > 0 ? RepeatedWork(p, evaluations) : 0;
+  if (limits_.launch_work > 0 && !free && !IsWorthALaunch(p, evaluations, repeated))
     return StaysApart(p, nullptr, kTooMuchWork);
   for (size_t k = 0; k < taken; ++k) Absorb(p, into[k], entries[k]);
   if (limits_.launch_work > 0) {
-    double evaluations = 0;
-    for (const Entry& entry : entries) evaluations += entry.evaluations;
-    repeated_work_[p->id()] = RepeatedWork(p, evaluations);
+    repeated_work_[p->id()] = repeated;
   } else if (taken > 1) {
     int below = 0;
     for (const Instruction* user : p->users()) below = std::max(below, repeats_[user->id()]);
@@ -177,12 +177,10 @@ double FusionPlan::RepeatedWork(const Instruction* p, double evaluations) const 
   return below + again * WorkPerElement(*p);
 }
 
-bool FusionPlan::IsWorthALaunch(const Instruction* p, absl::Span<const Entry> entries) const {
+bool FusionPlan::IsWorthALaunch(const Instruction* p, double evaluations, double repeated) const {
   if (IsTrivial(*p)) return true;  // as quickly made as read
-  double evaluations = 0;
-  for (const Entry& entry : entries) evaluations += entry.evaluations;
-  if (evaluations <= 1.01 * static_cast<double>(ResultElements(*p))) return true;
-  return RepeatedWork(p, evaluations) <= static_cast<double>(limits_.launch_work);
+  return evaluations <= 1.01 * static_cast<double>(ResultElements(*p)) ||
+         repeated <= static_cast<double>(limits_.launch_work);
 }
 
 bool FusionPlan::MayRepeat(const Instruction* p, size_t groups) const {
@@ -260,15 +258,13 @@ absl::string_view FusionPlan::Obstacle(const Instruction* p, const FusionGroup& 
 // A scatter takes in what makes its base and updates, and gives nothing to a loop.
 bool FusionPlan::IsScatterRoot(const Instruction& i) const {
   return limits_.launch_work > 0 && i.opcode() == Opcode::kScatter && i.shape().IsArray() &&
-         CanEmitScatter(i) && HasPlainArrays(i) && i.control_predecessors().empty() &&
-         i.control_successors().empty();
+         CanEmitScatter(i) && IsPlain(i);
 }
 
 // Windows' reductions are read as elements where nothing but the work that is repeated counts.
 bool FusionPlan::IsWindowSum(const Instruction& i) const {
   return limits_.launch_work > 0 && i.opcode() == Opcode::kReduceWindow && i.shape().IsArray() &&
-         CanEmitElement(i) && HasPlainArrays(i) && i.control_predecessors().empty() &&
-         i.control_successors().empty();
+         CanEmitElement(i) && IsPlain(i);
 }
 
 bool FusionPlan::IsShortReduction(const Instruction* p) const {

@@ -66,7 +66,7 @@ class FusionPlan {
   bool TryAbsorb(Instruction* producer);
   bool MayRepeat(const Instruction* producer, size_t groups) const;
   double RepeatedWork(const Instruction* producer, double evaluations) const;
-  bool IsWorthALaunch(const Instruction* producer, absl::Span<const Entry> entries) const;
+  bool IsWorthALaunch(const Instruction* producer, double evaluations, double repeated) const;
   Entry Enter(const Instruction* producer, const FusionGroup& group, int g) const;
   // Why the group cannot compute the producer; empty if it can.
   absl::string_view Obstacle(const Instruction* producer, const FusionGroup& group,

@@ -27,8 +27,6 @@ bool IsScalarFunction(const Computation& f) {
   return true;
 }
 
-}  // namespace
-
 bool HasPlainArrays(const Instruction& i) {
   for (const Instruction* operand : i.operands())
     if (!PlainArray(operand->shape())) return false;
@@ -38,9 +36,14 @@ bool HasPlainArrays(const Instruction& i) {
   return true;
 }
 
+}  // namespace
+
+bool IsPlain(const Instruction& i) {
+  return i.control_predecessors().empty() && i.control_successors().empty() && HasPlainArrays(i);
+}
+
 bool CanFuse(const Instruction& i) {
-  if (!i.control_predecessors().empty() || !i.control_successors().empty() || !HasPlainArrays(i))
-    return false;
+  if (!IsPlain(i)) return false;
   switch (i.opcode()) {
     case Opcode::kReduce:
       return IsScalarFunction(*i.to_apply());

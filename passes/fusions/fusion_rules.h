@@ -10,8 +10,9 @@ namespace hlokit {
 // itself and what it calls.
 bool CanFuse(const Instruction& instruction);
 
-// True if operands and results are arrays of static, row-major shapes.
-bool HasPlainArrays(const Instruction& instruction);
+// True if operands and results are arrays of static, row-major shapes, and no control dependence
+// orders the instruction.
+bool IsPlain(const Instruction& instruction);
 
 // True if computing an element again costs about as much as reading it: constants, iotas, data
 // movement, conversions.

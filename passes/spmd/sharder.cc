@@ -115,13 +115,6 @@ int64_t PaddedSize(const Shape& whole, const Cut& cut, int64_t d) {
 
 }  // namespace
 
-int64_t NumLeaves(const Shape& shape) {
-  if (!shape.IsTuple()) return 1;
-  int64_t count = 0;
-  for (const Shape& element : shape.elements) count += NumLeaves(element);
-  return count;
-}
-
 Shard Sharder::To(const Shard& shard, const std::vector<Cut>& targets) {
   if (!shard.whole.IsTuple()) return To(shard, targets[0]);
   if (shard.cuts == targets) return shard;

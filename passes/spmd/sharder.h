@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "passes/spmd/shard_writer.h"
+#include "types/shape_leaves.h"
 
 namespace hlokit {
 
@@ -18,9 +19,6 @@ struct Shard {
   const Cut& cut() const { return cuts[0]; }
   bool IsArray() const { return whole.IsArray(); }
 };
-
-// How many arrays and tokens a shape has.
-int64_t NumLeaves(const Shape& shape);
 
 // An operand of a windowed operation, ready to be computed on.
 struct WindowedShard {

@@ -88,9 +88,7 @@ absl::Status SpmdVisitor::Tuple(const Instruction& i) {
 
 absl::Status SpmdVisitor::Element(const Instruction& i) {
   const Shard& tuple = Of(i.operand(0));
-  size_t first = 0;
-  for (int64_t k = 0; k < i.tuple_index(); ++k) first += NumLeaves(tuple.whole.elements[k]);
-  const auto begin = tuple.cuts.begin() + first;
+  const auto begin = tuple.cuts.begin() + LeafOffset(tuple.whole, i.tuple_index());
   Set(i, Shard{w_.Part(tuple.value, i.tuple_index()), i.shape(),
                std::vector<Cut>(begin, begin + NumLeaves(i.shape())), tuple.scope});
   return absl::OkStatus();

@@ -42,6 +42,10 @@ bool IsFullBut(const SliceSpec& slice, const Shape& shape, int64_t d) {
   return true;
 }
 
+bool AreAll(absl::Span<const Cut> cuts, const Cut& cut) {
+  return absl::c_all_of(cuts, [&](const Cut& other) { return other == cut; });
+}
+
 }  // namespace
 
 // Rows of the partition `distance` places before, in a ring of the first `shards` places.
@@ -134,8 +138,7 @@ absl::Status SpmdVisitor::RotateSeveral(const Instruction& i) {
   const auto right = NumberOf(i.backend_config(), "right_amount");
   if (i.operand_count() != 1 || !i.shape().IsTuple() || !cut.IsTiled() || !d || !left || !right ||
       *d < 0 || *d >= cut.rank() || cut.tiles[*d] == 1 || *left < 0 || *right < 0 ||
-      static_cast<int64_t>(cuts_.size()) != *left + *right + 1 ||
-      absl::c_any_of(cuts_, [&](const Cut& other) { return !(other == cut); }))
+      static_cast<int64_t>(cuts_.size()) != *left + *right + 1 || !AreAll(cuts_, cut))
     return Default(i);
   const Shard x = sharder_.To(Of(i.operand(0)), cut);
   const int64_t own = x.value->shape().dims[*d];
@@ -164,8 +167,7 @@ absl::Status SpmdVisitor::SliceSeveral(const Instruction& i) {
   const auto stride = NumberOf(i.backend_config(), "strides");
   if (i.operand_count() != 1 || !i.shape().IsTuple() || !cut.IsTiled() || cut.rank() != 1 ||
       d != 0 || !amount || !start || !limit || stride != 1 || *amount < 0 ||
-      static_cast<int64_t>(cuts_.size()) != *amount + 1 ||
-      absl::c_any_of(cuts_, [&](const Cut& other) { return !(other == cut); }))
+      static_cast<int64_t>(cuts_.size()) != *amount + 1 || !AreAll(cuts_, cut))
     return Default(i);
   const Shard& given = Of(i.operand(0));
   Window window(1);

@@ -9,26 +9,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "support/json_value.h"
 
 namespace hlokit {
 namespace {
 
 bool bar_drawn = false;
-
-std::string JsonText(absl::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      absl::StrAppendFormat(&out, "\\u%04x", c);
-    } else {
-      out += c;
-    }
-  }
-  return out + "\"";
-}
 
 void DrawBar(absl::string_view stage, double fraction) {
   constexpr int kWidth = 30;
@@ -43,7 +29,7 @@ void DrawBar(absl::string_view stage, double fraction) {
 }  // namespace
 
 void JsonObject::AddRaw(absl::string_view key, absl::string_view json) {
-  absl::StrAppend(&body_, body_.empty() ? "" : ", ", JsonText(key), ": ", json);
+  absl::StrAppend(&body_, body_.empty() ? "" : ", ", JsonQuote(key), ": ", json);
 }
 
 void JsonObject::Add(absl::string_view key, double value) {
@@ -52,7 +38,9 @@ void JsonObject::Add(absl::string_view key, double value) {
 
 void JsonObject::Add(absl::string_view key, int64_t value) { AddRaw(key, absl::StrCat(value)); }
 
-void JsonObject::Add(absl::string_view key, absl::string_view text) { AddRaw(key, JsonText(text)); }
+void JsonObject::Add(absl::string_view key, absl::string_view text) {
+  AddRaw(key, JsonQuote(text));
+}
 
 std::string JsonObject::Text() const { return absl::StrCat("{", body_, "}\n"); }
 

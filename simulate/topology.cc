@@ -30,7 +30,7 @@ std::vector<std::string> RateNames(const std::string& type) {
 // Numbers that divide must be positive, all others not negative; a level joins whole units.
 bool Allowed(absl::string_view path, double value) {
   if (absl::EndsWith(path, ".size") || absl::StrContains(path, ".axes."))
-    return value >= 1 && value <= (1 << 24) && value == std::floor(value);
+    return value >= 1 && value <= kMaxDevices && value == std::floor(value);
   const bool may_be_zero = absl::EndsWith(path, ".latency") || absl::EndsWith(path, ".launch") ||
                            absl::EndsWith(path, ".start") ||
                            absl::EndsWith(path, ".at_full_speed") ||
@@ -38,17 +38,22 @@ bool Allowed(absl::string_view path, double value) {
   return std::isfinite(value) && (may_be_zero ? value >= 0 : value > 0);
 }
 
+int64_t SaturatingProduct(int64_t a, int64_t b) {
+  int64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
+}
+
 }  // namespace
 
 int64_t Link::size() const {
   int64_t size = 1;
-  for (const int64_t axis : axes) size *= axis;
+  for (const int64_t axis : axes) size = SaturatingProduct(size, axis);
   return size;
 }
 
 int64_t Topology::DeviceCount() const {
   int64_t count = 1;
-  for (const Link& link : links) count *= link.size();
+  for (const Link& link : links) count = SaturatingProduct(count, link.size());
   return count;
 }
 
@@ -109,6 +114,8 @@ absl::Status ChangeTopology(Topology& topology, absl::string_view change) {
   for (const std::string& name : names) nearest.Offer(name);
   if (!found) return InvalidArgument(topology.name, " has no number ", path, nearest.Hint());
   if (!allowed) return InvalidArgument(path, " cannot be ", change.substr(equals + 1));
+  if (topology.DeviceCount() > kMaxDevices)
+    return InvalidArgument(change, " makes more devices than ", kMaxDevices);
   return absl::OkStatus();
 }
 

@@ -59,12 +59,15 @@ struct DeviceModel {
   double ProductFlops(ElementType type) const;
 };
 
+// Devices of a topology, at most.
+inline constexpr int64_t kMaxDevices = int64_t{1} << 24;
+
 struct Topology {
   std::string name, source;  // source: where the figures are from
   DeviceModel device;
   std::vector<Link> links;  // inner levels first
 
-  int64_t DeviceCount() const;
+  int64_t DeviceCount() const;  // saturates at INT64_MAX
   // Calls fn("links.nvlink.bandwidth", value) for every number that --what-if may change.
   void ForEachNumber(const std::function<void(const std::string&, double&)>& fn);
 };

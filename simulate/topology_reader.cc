@@ -12,8 +12,6 @@
 namespace hlokit {
 namespace {
 
-constexpr int64_t kMaxDevices = int64_t{1} << 24;
-
 template <typename... Parts>
 absl::Status ErrorAt(const JsonValue& value, const Parts&... parts) {
   return WithPlace(LabeledError("topology", parts...), value.place);
@@ -175,14 +173,13 @@ absl::StatusOr<Topology> ReadTopology(const SourceFile& file) {
   const JsonValue* const links = reader.Member("links", JsonValue::Kind::kArray, true);
   RETURN_IF_ERROR(reader.Finish());
   ASSIGN_OR_RETURN(topology.device, ReadDevice(*device));
-  double devices = 1;
   absl::flat_hash_set<std::string> names;
   for (const JsonValue& each : links->items) {
     ASSIGN_OR_RETURN(Link link, ReadLink(each));
-    for (const int64_t axis : link.axes) devices *= static_cast<double>(axis);
-    if (devices > kMaxDevices) return ErrorAt(each, "more devices than ", kMaxDevices);
     if (!names.insert(link.name).second) return ErrorAt(each, "two links named ", link.name);
     topology.links.push_back(std::move(link));
+    if (topology.DeviceCount() > kMaxDevices)
+      return ErrorAt(each, "more devices than ", kMaxDevices);
   }
   return topology;
 }

@@ -48,6 +48,8 @@ TEST(TopologyTest, PointsAtWhatIsWrong) {
       {"\"memory\"", "\"memry\"", "did you mean memory?", 4},
       {"[2, 3]", "[]", "a torus without axes", 6},
       {"[2, 3]", "[4000, 4000]", "more devices than", 6},
+      {"[2, 3]", "[16777216, 16777216, 65536]", "more devices than", 6},
+      {"\"vector_flops\": 8e10", "\"vector_flops\": 1e999", "not a number", 3},
       {"\"far\"", "\"near\"", "two links named near", 6},
       {"\"links\": [", "\"links\": [,", "expected a JSON value", 5},
   };
@@ -74,7 +76,7 @@ TEST(TopologyTest, ChangesNumbers) {
   for (const char* bad :
        {"links.near.bandwidth", "links.near.bandwidth=fast", "links.neer.bandwidth=2x",
         "links.near.bandwidth=0", "device.memory=nan", "links.near.bandwidth=-1x",
-        "links.near.size=0.1x", "links.near.size=1.5", "=2x"})
+        "links.near.size=0.1x", "links.near.size=1.5", "=2x", "links.near.size=16777216"})
     EXPECT_FALSE(ChangeTopology(t, bad).ok()) << bad;
   EXPECT_NE(ChangeTopology(t, "links.neer.bandwidth=2x").message().find("links.near.bandwidth"),
             absl::string_view::npos);

@@ -1,6 +1,7 @@
 // A recursive descent over JSON's five productions; depth is bounded, so recursion is too.
 #include "support/json_value.h"
 
+#include <cmath>
 #include <tuple>
 
 #include "absl/container/flat_hash_set.h"
@@ -152,7 +153,7 @@ class JsonParser {
     JsonValue value;
     value.kind = JsonValue::Kind::kNumber;
     value.text = std::string(text_.substr(start, at_ - start));
-    if (!good || !absl::SimpleAtod(value.text, &value.number))
+    if (!good || !absl::SimpleAtod(value.text, &value.number) || !std::isfinite(value.number))
       return Error(start, "not a number: ", Quotable(value.text));
     return value;
   }

@@ -35,6 +35,7 @@ TEST(JsonValueTest, RefusesWhatIsNoJson) {
       {"{\"a\":1,\"a\":2}", 7, "comes twice"},
       {"[01]", 1, "not a number"},
       {"[1.]", 1, "not a number"},
+      {"[1e999]", 1, "not a number"},
       {"\"ab", 0, "closing quote"},
       {"\"\\q\"", 2, "no escape"},
       {"\"\\ud800x\"", 3, "surrogate"},

@@ -333,6 +333,10 @@ TEST(AotTest, OtherMachines) {
   options.features = "+avx2,-fma";
   EXPECT_TRUE(Compile(kNetwork, options).ok());
   options.features = "";
+  for (const char* triple : {"riscv64-linux-gnu", "powerpc64le-linux-gnu"}) {
+    options.triple = triple;
+    EXPECT_EQ(Compile(kNetwork, options).status(), absl::OkStatus()) << triple;
+  }
   // No such machine; the other order of bytes; too narrow.
   for (const char* triple :
        {"abacus-linux", "s390x-linux-gnu", "armv7-linux-gnueabihf", "wasm32"}) {

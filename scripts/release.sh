@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 out=$(realpath -m "${1:-dist}")
 scripts/setup.sh
 missing=()
-for package in libzstd-dev patchelf dpkg-dev; do
+for package in patchelf dpkg-dev; do
   dpkg-query -W "$package" > /dev/null 2>&1 || missing+=("$package")
 done
 ((${#missing[@]} == 0)) || apt-get install -y -qq --no-install-recommends "${missing[@]}" > /dev/null
@@ -25,7 +25,7 @@ python3 scripts/wheel.py --build "$build" --out "$out"
 
 python3 scripts/vsix.py "$out"
 
-cmake -S . -B build/deb -G Ninja -DCMAKE_BUILD_TYPE=Release -DHLOKIT_TESTS=OFF -DCMAKE_INSTALL_PREFIX=/usr \
+cmake -S . -B build/deb -G Ninja -DCMAKE_BUILD_TYPE=Release -DHLOKIT_TESTS=OFF -DHLOKIT_SLIM_LLVM=OFF -DCMAKE_INSTALL_PREFIX=/usr \
   -DCMAKE_INSTALL_LIBDIR=lib -DCMAKE_INSTALL_RPATH_USE_LINK_PATH=ON \
   -DCMAKE_CXX_FLAGS="-ffile-prefix-map=$PWD=hlokit" ${HLOKIT_RELEASE_CMAKE:-} > build/deb.log
 cmake --build build/deb

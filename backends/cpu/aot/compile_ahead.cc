@@ -3,8 +3,11 @@
 // first: LLVM would ignore unknown ones.
 #include "backends/cpu/aot/aot_object.h"
 
+#include <dlfcn.h>
+
 #include <mutex>
 #include <set>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
@@ -12,17 +15,18 @@
 #include "backends/cpu/aot/aot_model_internal.h"
 #include "backends/cpu/aot/c_names.h"
 #include "backends/cpu/cpu_backend.h"
-#include "passes/dynamic_entry.h"
 #include "backends/cpu/host_program/module_emitter.h"
 #include "backends/cpu/jit/host_target_internal.h"
 #include "backends/cpu/jit/object_code_internal.h"
 #include "backends/cpu/library_calls/collective_call.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
+#include "passes/dynamic_entry.h"
 #include "runtime/aot.h"
 #include "support/status.h"
 
-// The targets that programs are compiled for. Weak: an LLVM made for a package may have fewer.
+// The targets that programs are compiled for. Weak: libhlokit_llvm.so has the first two,
+// libhlokit_llvm_targets.so the others (cmake/SlimLlvm.cmake).
 #define HLOKIT_AOT_TARGETS(TARGET) \
   TARGET(X86)                      \
   TARGET(AArch64)                  \
@@ -34,10 +38,10 @@
   TARGET(Mips)
 
 extern "C" {
-#define HLOKIT_DECLARE(name)                                \
-  [[gnu::weak]] void LLVMInitialize##name##TargetInfo();    \
-  [[gnu::weak]] void LLVMInitialize##name##Target();        \
-  [[gnu::weak]] void LLVMInitialize##name##TargetMC();      \
+#define HLOKIT_DECLARE(name)                             \
+  [[gnu::weak]] void LLVMInitialize##name##TargetInfo(); \
+  [[gnu::weak]] void LLVMInitialize##name##Target();     \
+  [[gnu::weak]] void LLVMInitialize##name##TargetMC();   \
   [[gnu::weak]] void LLVMInitialize##name##AsmPrinter();
 HLOKIT_AOT_TARGETS(HLOKIT_DECLARE)
 #undef HLOKIT_DECLARE
@@ -66,24 +70,41 @@ absl::Status CheckFeatures(const llvm::MCSubtargetInfo& known, const AotOptions&
   return absl::OkStatus();
 }
 
-// LLVM's table of targets is not for several threads.
-void RegisterTargets() {
-  static std::once_flag once;
-  std::call_once(once, [] {
-#define HLOKIT_REGISTER(name)                       \
-  if (LLVMInitialize##name##TargetInfo != nullptr) { \
-    LLVMInitialize##name##TargetInfo();              \
-    LLVMInitialize##name##Target();                  \
-    LLVMInitialize##name##TargetMC();                \
-    LLVMInitialize##name##AsmPrinter();              \
-  }
-    HLOKIT_AOT_TARGETS(HLOKIT_REGISTER)
+// Runs an initializer of LLVM: the one linked, or that of `library`.
+void Initialize(void (*linked)(), void* library, const char* name) {
+  if (linked == nullptr && library != nullptr)
+    linked = reinterpret_cast<void (*)()>(dlsym(library, name));
+  if (linked != nullptr) linked();
+}
+
+// Registers with LLVM the targets that are linked, and those that `library` has.
+void RegisterTargets(void* library) {
+#define HLOKIT_INITIALIZE(function) Initialize(function, library, #function);
+#define HLOKIT_REGISTER(name)                         \
+  HLOKIT_INITIALIZE(LLVMInitialize##name##TargetInfo) \
+  HLOKIT_INITIALIZE(LLVMInitialize##name##Target)     \
+  HLOKIT_INITIALIZE(LLVMInitialize##name##TargetMC)   \
+  HLOKIT_INITIALIZE(LLVMInitialize##name##AsmPrinter)
+  HLOKIT_AOT_TARGETS(HLOKIT_REGISTER)
 #undef HLOKIT_REGISTER
-  });
+#undef HLOKIT_INITIALIZE
+}
+
+// The target of `triple`, null with a message in `error` where there is none.
+const llvm::Target* LookupTarget(const std::string& triple, std::string& error) {
+  static std::mutex mutex;  // LLVM's table of targets is not for several threads
+  static bool linked = false, loaded = false;
+  const std::lock_guard lock(mutex);
+  if (!std::exchange(linked, true)) RegisterTargets(nullptr);
+  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (target != nullptr || std::exchange(loaded, true)) return target;
+  void* const library = dlopen("libhlokit_llvm_targets.so", RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return nullptr;
+  RegisterTargets(library);
+  return llvm::TargetRegistry::lookupTarget(triple, error);
 }
 
 absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MachineFor(const AotOptions& options) {
-  RegisterTargets();
   std::string triple = options.triple, cpu = options.cpu, features = options.features;
   if (triple.empty() || cpu == "native") {
     if (!Host().ok()) return Host().status();
@@ -95,7 +116,7 @@ absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MachineFor(const AotOptions
     }
   }
   std::string error;
-  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, error);
+  const llvm::Target* const target = LookupTarget(triple, error);
   if (target == nullptr) return Unimplemented("target ", triple, ": ", error);
   // Asked before a machine is made, which would complain on standard error.
   const std::unique_ptr<llvm::MCSubtargetInfo> known(target->createMCSubtargetInfo(triple, "", ""));

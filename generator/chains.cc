@@ -182,5 +182,17 @@ void MovementChain(GeneratedCode& s) {
   s.EndChain();
 }
 
+// What simplifiers take a reduction through: steps that join, repeat or rename elements, then the
+// reduction, often from an initial value that counts.
+void ReductionChain(GeneratedCode& s) {
+  constexpr void (*kBefore[])(GeneratedCode&) = {
+      ConcatenateValues, ConcatenateValues, PadValue,     BroadcastValue, RegroupValue,
+      TransposeValue,    ReverseValue,      ConvertValue, ReduceValue,    ReduceWindowValue};
+  s.StartChain(s.Any());
+  for (int64_t steps = s.random().Between(1, 2); steps > 0; --steps) s.random().OneOf(kBefore)(s);
+  s.random().OneOf({ReduceValue, ReduceValue, ReduceWindowValue, ScanValues})(s);
+  s.EndChain();
+}
+
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

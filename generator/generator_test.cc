@@ -105,7 +105,7 @@ TEST(GeneratorTest, EveryRecipeIsUsedAndRuns) {
 // Sizes that only the run knows leave the same elements as masks do.
 TEST(GeneratorTest, DynamicTwinsAgree) {
   int twins = 0;
-  for (uint64_t seed = 0; seed < 300; ++seed) {
+  for (uint64_t seed = 0; seed < 400; ++seed) {
     GeneratorOptions options;
     options.seed = seed;
     options.dynamic_shapes = true;

@@ -4,9 +4,11 @@
 //   reduce(broadcast(x)) -> broadcast(reduce(x))              scatter(0, i, u) + scatter(0, j, v)
 //   reduce(dot with batch b) over b -> dot that contracts b     -> scatter(0, ij, uv)
 #include <algorithm>
+#include <optional>
 
 #include "ops/dim_lists.h"
 #include "passes/rewrite/device_groups.h"
+#include "passes/rewrite/hlo_writer.h"
 #include "passes/simplify/facts.h"
 #include "passes/simplify/rule.h"
 
@@ -28,17 +30,33 @@ bool Does(const Instruction* caller, Opcode opcode) {
   return f != nullptr && Is(f, opcode);
 }
 
+// The initial value for the second part of a reduction in parts, which the first has begun with the
+// whole's: that itself where combining it again changes nothing, else the operation's identity.
+// Null where the operation has none.
+Instruction* InitialValueOfRest(const Instruction* reduce, Rewriter& r) {
+  Instruction* const first = reduce->operand(1);
+  const std::optional<Opcode> f = ReducerOpcode(*reduce->to_apply());
+  if (!f) return nullptr;
+  const bool idempotent =
+      *f == Opcode::kMaximum || *f == Opcode::kMinimum || *f == Opcode::kAnd || *f == Opcode::kOr;
+  if (idempotent || IsIdentity(first, *f)) return first;
+  const ElementType type = first->shape().type;
+  return IsComplex(type) ? nullptr : HloWriter(r).Identity(*f, type);
+}
+
 // Each part is reduced, and the results are joined by the reducer.
 Instruction* ReduceOfConcatenate(Instruction* i, Rewriter& r) {
   const Instruction* whole = i->operand(0);
   if (i->operand_count() != 2 || !Is(whole, Opcode::kConcatenate) ||
-      !Contains(Dims(i), Dims(whole)[0]) || i->to_apply()->parameter_count() != 2)
+      !Contains(Dims(i), Dims(whole)[0]))
     return nullptr;
+  Instruction* const rest = InitialValueOfRest(i, r);
+  if (rest == nullptr) return nullptr;
   DimVector all(i->shape().rank());
   for (size_t d = 0; d < all.size(); ++d) all[d] = static_cast<int64_t>(d);
   Instruction* sum = nullptr;
   for (Instruction* part : whole->operands()) {
-    Instruction* reduced = r.Clone(i, i->shape(), {part, i->operand(1)});
+    Instruction* reduced = r.Clone(i, i->shape(), {part, sum == nullptr ? i->operand(1) : rest});
     if (sum == nullptr) {
       sum = reduced;
       continue;

@@ -59,7 +59,10 @@ if(TARGET hlo-lsp AND TARGET hlo-opt)
            COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/tools/lsp_client_test.py --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
   add_test(NAME project.editors
            COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/tools/editors_test.py --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
-  set_tests_properties(project.lsp_client project.editors PROPERTIES LABELS quick TIMEOUT 300)
+  add_test(NAME project.lsp_messages
+           COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/tools/lsp_messages.py --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
+           --sessions 6)
+  set_tests_properties(project.lsp_client project.lsp_messages project.editors PROPERTIES LABELS quick TIMEOUT 300)
 endif()
 
 # JAX on the plugin, where a Python has JAX: -DHLOKIT_JAX_PYTHON=... names it.
@@ -98,7 +101,9 @@ endif()
 if(TARGET hlo-run)
   add_test(NAME project.flags
            COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/tools/flags_test.py --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
-  set_tests_properties(project.flags PROPERTIES LABELS exec TIMEOUT 900 PROCESSORS 2)
+  add_test(NAME project.command_lines
+           COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/tools/flags_test.py --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} --lines 80)
+  set_tests_properties(project.flags project.command_lines PROPERTIES LABELS exec TIMEOUT 900 PROCESSORS 2)
 endif()
 
 # Command lines of XLA's programs, as public documents and issues have them.

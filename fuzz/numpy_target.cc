@@ -1,10 +1,8 @@
 // The bytes of .npy and .npz files: read, converted to literals, written and read back.
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "fuzz/memory_file.h"
 #include "fuzz/target.h"
 #include "support/status.h"
 #include "types/compare.h"
@@ -13,20 +11,6 @@
 
 namespace hlokit {
 namespace {
-
-// A file in memory that holds `bytes`, under a path.
-class MemoryFile {
- public:
-  explicit MemoryFile(absl::string_view bytes) : file_(memfd_create("fuzz", 0)) {
-    CHECK(file_ >= 0 &&
-          write(file_, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()));
-  }
-  ~MemoryFile() { close(file_); }
-  std::string path() const { return absl::StrCat("/proc/self/fd/", file_); }
-
- private:
-  int file_;
-};
 
 void CheckArray(const NumpyArray& array) {
   CHECK(array.element_count() * array.itemsize == static_cast<int64_t>(array.bytes.size()));

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs a libFuzzer target for some seconds over the project's seeds; needs clang-14 and libclang-rt-14-dev.
 # Usage: scripts/fuzz.sh TARGET SECONDS [libFuzzer flag...]; TARGET: text, proto, interpret, passes, run, values,
-# numpy.
+# numpy, stablehlo, safetensors, weights, topology, diff, lsp.
 # The corpus grows in build/fuzz/corpus/TARGET from run to run; inputs that fail are left in build/fuzz/findings/TARGET.
 # HLOKIT_FUZZ_SEEDS names further folders of seeds.
 set -euo pipefail

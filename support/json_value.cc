@@ -195,11 +195,12 @@ class JsonParser {
     const size_t start = at_++;
     std::string out;
     while (at_ < text_.size() && text_[at_] != '"') {
-      const char c = text_[at_++];
-      if (static_cast<unsigned char>(c) < 0x20)
-        return Error(at_ - 1, "a control byte inside a string");
-      if (c != '\\') {
-        out.push_back(c);
+      const Utf8Char c = DecodeUtf8(text_.substr(at_));
+      if (!c.valid) return Error(at_, "a byte that is no UTF-8 inside a string");
+      if (c.code < 0x20) return Error(at_, "a control byte inside a string");
+      at_ += c.size;
+      if (c.code != '\\') {
+        out.append(text_.data() + at_ - c.size, c.size);
       } else {
         RETURN_IF_ERROR(Escape(out));
       }

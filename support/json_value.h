@@ -33,7 +33,8 @@ absl::string_view KindName(JsonValue::Kind kind);
 
 // Reads one value and nothing after it but blanks. `base` is added to places: the offset of `text`
 // in the file that messages are about. Errors: InvalidArgument with a place where the text is not
-// JSON, holds a name twice or a number beyond the doubles, or nests deeper than 64. Linear in the text.
+// JSON in UTF-8, holds a name twice or a number beyond the doubles, or nests deeper than 64. Linear
+// in the text.
 absl::StatusOr<JsonValue> ParseJson(absl::string_view text, uint32_t base = 0);
 
 // `text` in double quotes, with JSON's escapes; bytes that are no UTF-8 become U+FFFD.

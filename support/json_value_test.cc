@@ -39,6 +39,8 @@ TEST(JsonValueTest, RefusesWhatIsNoJson) {
       {"\"ab", 0, "closing quote"},
       {"\"\\q\"", 2, "no escape"},
       {"\"\\ud800x\"", 3, "surrogate"},
+      {"\"a\xC3\xA9\xF2\": {\"", 4, "no UTF-8"},
+      {"\"\xED\xA0\x80\"", 1, "no UTF-8"},
       {"1 2", 2, "text after the end"},
       {std::string(80, '['), 65, "nests deeper"},
   };

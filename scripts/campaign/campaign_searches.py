@@ -15,7 +15,7 @@ import subprocess
 import tempfile
 import time
 
-FUZZ_TARGETS = ["text", "proto", "values", "numpy", "interpret", "passes", "run"]
+FUZZ_TARGETS = ["text", "proto", "values", "numpy", "interpret", "passes", "run", "stablehlo", "safetensors", "weights", "topology", "diff", "lsp"]
 SLOW_TARGETS = {"interpret", "passes", "run"}
 MAX_LENGTH = 4096  # bytes of an input
 MERGE_EVERY = 4  # slices

@@ -324,12 +324,13 @@ Json InlayHints(Document& document, TextRange range) {
   constexpr int64_t kMaxLines = 2000;
   const TextBuffer& buffer = document.buffer();
   Json hints = Json::array();
-  const int64_t last = std::min({range.end.line, range.start.line + kMaxLines,
-                                 static_cast<int64_t>(buffer.line_count()) - 1});
+  const auto lines = static_cast<int64_t>(buffer.line_count());
+  const int64_t first = std::clamp<int64_t>(range.start.line, 0, lines);
+  const int64_t last = std::min({range.end.line, first + kMaxLines, lines - 1});
   // Names are looked up in one computation after the other.
   const ComputationSpan* current = nullptr;
   std::unordered_map<std::string, const Instruction*> by_name;
-  for (int64_t line = range.start.line; line <= last; ++line) {
+  for (int64_t line = first; line <= last; ++line) {
     const uint32_t begin = buffer.LineStart(line);
     const absl::string_view text = buffer.Line(line);
     const ComputationSpan* const in = ComputationAt(document.computations(), begin);

@@ -10,6 +10,7 @@
 #include "tools/hlo-lsp/service/server.h"
 
 #include <cstdlib>
+#include <limits>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -42,6 +43,11 @@ TextPosition PositionAt(const Json& params) { return PositionOf(At(params, "posi
 TextRange RangeAt(const Json& params) {
   const Json& range = At(params, "range");
   return {PositionOf(At(range, "start")), PositionOf(At(range, "end"))};
+}
+
+// Of a change that tells none.
+int64_t NextVersion(int64_t version) {
+  return version < std::numeric_limits<int64_t>::max() ? version + 1 : version;
 }
 
 // `file:///a/b.hlo` as a message shows it.
@@ -162,6 +168,11 @@ bool LanguageServer::Handle(const Json& message) {
   const Json& method = At(message, "method");
   const Json& id = At(message, "id");
   const bool is_request = message.contains("id");
+  // As the protocol has it; others may nest so deep that they can be neither printed nor copied.
+  if (id.is_structured() || id.is_boolean()) {
+    ReplyError(Json(), kInvalidRequest, "an id is a number or a text");
+    return true;
+  }
   if (!method.is_string()) {
     // An answer to a request of ours, or nothing at all.
     if (!message.contains("result") && !message.contains("error"))
@@ -259,7 +270,8 @@ void LanguageServer::Change(const Json& params) {
     document->Edit(range.is_object() ? std::optional(RangeAt(change)) : std::nullopt,
                    TextAt(change, "text"));
   }
-  document->set_version(NumberAt(At(params, "textDocument"), "version", document->version() + 1));
+  document->set_version(
+      NumberAt(At(params, "textDocument"), "version", NextVersion(document->version())));
   Schedule(*document);
 }
 
@@ -274,13 +286,15 @@ void LanguageServer::Close(const Json& params) {
 
 void LanguageServer::Execute(const Json& id, const Json& params) {
   const std::string command = TextAt(params, "command");
-  const Json& arguments = At(params, "arguments");
+  const Json& given = At(params, "arguments");
+  Json arguments = Json::array();  // the texts alone: others are of no use and may nest deep
+  for (size_t k = 0; given.is_array() && k < given.size() && given[k].is_string(); ++k)
+    arguments.push_back(given[k]);
   std::string text;
   {
     const std::lock_guard<std::mutex> lock(documents_lock_);
-    const auto found = arguments.is_array() && !arguments.empty() && arguments[0].is_string()
-                           ? documents_.find(arguments[0].get<std::string>())
-                           : documents_.end();
+    const auto found =
+        arguments.empty() ? documents_.end() : documents_.find(arguments[0].get<std::string>());
     if (found == documents_.end())
       return ReplyError(id, kInvalidParams, "the first argument names no open document");
     text = std::string(found->second->buffer().text());

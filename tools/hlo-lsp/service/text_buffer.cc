@@ -46,6 +46,7 @@ uint32_t TextBuffer::LineStart(int64_t line) const {
 }
 
 absl::string_view TextBuffer::Line(int64_t line) const {
+  if (line < 0 || line >= static_cast<int64_t>(starts_.size())) return {};
   const uint32_t begin = LineStart(line), end = LineStart(line + 1);
   absl::string_view text = absl::string_view(*text_).substr(begin, end - begin);
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.remove_suffix(1);

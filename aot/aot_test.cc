@@ -309,6 +309,17 @@ ENTRY e {
   hlokit_aot_destroy(run);
 }
 
+constexpr char kSoftFloats[] = R"(
+HloModule small_types_and_doubles
+ENTRY e {
+  a = f64[1000] parameter(0)
+  b = bf16[1000] parameter(1)
+  c = f64[1000] convert(b)
+  m = f64[1000] maximum(a, c)
+  s = f64[1000] sine(m)
+  ROOT r = f32[1000] convert(s)
+})";
+
 TEST(AotTest, OtherMachines) {
   AotOptions options;
   options.triple = "aarch64-linux-gnu";
@@ -333,9 +344,12 @@ TEST(AotTest, OtherMachines) {
   options.features = "+avx2,-fma";
   EXPECT_TRUE(Compile(kNetwork, options).ok());
   options.features = "";
-  for (const char* triple : {"riscv64-linux-gnu", "powerpc64le-linux-gnu"}) {
+  // Without registers for vectors, and with elements wider than a register.
+  for (const char* triple : {"riscv64-linux-gnu", "loongarch64-linux-gnu", "powerpc64le-linux-gnu",
+                             "mips64el-linux-gnuabi64"}) {
     options.triple = triple;
     EXPECT_EQ(Compile(kNetwork, options).status(), absl::OkStatus()) << triple;
+    EXPECT_EQ(Compile(kSoftFloats, options).status(), absl::OkStatus()) << triple;
   }
   // No such machine; the other order of bytes; too narrow.
   for (const char* triple :

@@ -1,11 +1,15 @@
 // hlo-aot: compiles a module ahead of time, to an object and the header that goes with it.
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
+#include <string>
+#include <string_view>
 
 #include "CLI/CLI.hpp"
 #include "absl/strings/str_cat.h"
 #include "aot/generate_header.h"
 #include "aot/package.h"
+#include "llvm-c/ErrorHandling.h"
 #include "support/file.h"
 #include "support/status.h"
 #include "tools/common/exit_status.h"
@@ -103,6 +107,15 @@ bool Parse(int argc, const char* const* argv, ToolOptions& o, int& exit_status) 
   return ParseToolFlags(app, argc, argv, kExamples, exit_status);
 }
 
+// What a target of LLVM cannot do: it ends the process after this.
+void ReportLlvmError(const char* reason) {
+  const std::string_view text = reason;
+  std::fprintf(stderr, "%s: error: LLVM cannot compile this for the target: %s\n", kTool,
+               std::string(text.substr(0, text.find('\n'))).c_str());
+  std::fflush(nullptr);
+  std::_Exit(kExitUsage);
+}
+
 }  // namespace
 }  // namespace hlokit
 
@@ -110,6 +123,7 @@ int main(int argc, char** argv) {
   hlokit::ToolOptions options;
   int exit_status = 0;
   if (!hlokit::Parse(argc, argv, options, exit_status)) return exit_status;
+  LLVMInstallFatalErrorHandler(hlokit::ReportLlvmError);
   return hlokit::Run(options);
 }
 // SPDX-License-Identifier: Apache-2.0

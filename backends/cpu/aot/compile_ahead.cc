@@ -104,6 +104,20 @@ const llvm::Target* LookupTarget(const std::string& triple, std::string& error) 
   return llvm::TargetRegistry::lookupTarget(triple, error);
 }
 
+// What Linux distributions take every machine of an architecture to have, and the calling
+// convention that goes with it, where LLVM's own "generic" has less.
+struct Baseline {
+  const char *features = "", *abi = "";
+};
+
+Baseline BaselineOf(const llvm::Triple& triple) {
+  if (triple.isRISCV64()) return {"+m,+a,+f,+d,+c", "lp64d"};
+  if (triple.isLoongArch64()) return {"+64bit,+f,+d", "lp64d"};
+  // LLVM 19 selects no instruction for the rounding to even of two doubles where they are a vector.
+  if (triple.isPPC64()) return {"-vsx", ""};
+  return {};
+}
+
 absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MachineFor(const AotOptions& options) {
   std::string triple = options.triple, cpu = options.cpu, features = options.features;
   if (triple.empty() || cpu == "native") {
@@ -126,9 +140,14 @@ absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MachineFor(const AotOptions
   const auto level = options.opt_level == 0   ? llvm::CodeGenOptLevel::None
                      : options.opt_level == 1 ? llvm::CodeGenOptLevel::Less
                                               : llvm::CodeGenOptLevel::Default;
-  std::unique_ptr<llvm::TargetMachine> machine(
-      target->createTargetMachine(triple, cpu, features, llvm::TargetOptions(), llvm::Reloc::PIC_,
-                                  llvm::CodeModel::Small, level));
+  llvm::TargetOptions target_options;
+  if (cpu.empty() && features.empty()) {
+    const Baseline baseline = BaselineOf(llvm::Triple(triple));
+    features = baseline.features;
+    target_options.MCOptions.ABIName = baseline.abi;
+  }
+  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
+      triple, cpu, features, target_options, llvm::Reloc::PIC_, llvm::CodeModel::Small, level));
   if (machine == nullptr) return Unimplemented("LLVM has no machine for ", triple);
   const llvm::DataLayout layout = machine->createDataLayout();
   if (layout.isBigEndian() || layout.getPointerSizeInBits() != 64)

@@ -80,7 +80,7 @@ llvm::PreservedAnalyses LimitLanesPass::run(llvm::Function& function,
     if (widths.memory == 0) continue;
     const unsigned lanes = register_bits / std::max(widths.memory, widths.computed);
     const unsigned rounds = evolution.getSmallConstantTripCount(loop);  // 0: unknown
-    if (rounds != 0 && rounds < lanes) continue;
+    if (lanes == 0 || (rounds != 0 && rounds < lanes)) continue;  // 0: a machine without vectors
     const unsigned most = rounds == 0 ? register_bits : rounds / lanes;
     const unsigned beside = runs_long ? InterleaveCount(*loop, target, most) : 1;
     if (beside > 1) llvm::addStringMetadataToLoop(loop, "llvm.loop.interleave.count", beside);

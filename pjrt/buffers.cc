@@ -36,9 +36,22 @@ absl::Status CopyPending(PjrtValue value, const Shape& shape, uint8_t* out) {
   return CopyToHost(shape, static_cast<const uint8_t*>(value.data->elements()), nullptr, out);
 }
 
-// A buffer of the same value elsewhere: all memory is the host's.
+// A buffer with the elements of another, in memory of its own.
+absl::StatusOr<PJRT_Buffer*> CopyOf(PJRT_Buffer& buffer) {
+  ASSIGN_OR_RETURN(const uint8_t* const elements, ElementsOf(buffer));
+  ASSIGN_OR_RETURN(auto copy, buffer.device->client->client->TransferFromHost(
+                                  buffer.shape, elements, buffer.device->id()));
+  auto made = std::make_unique<PJRT_Buffer>(buffer.device, buffer.memory, buffer.shape,
+                                            std::move(copy));
+  made->minor_to_major = buffer.minor_to_major;
+  return made.release();
+}
+
+// A buffer of the same value elsewhere: all memory is the host's. In the same memory the framework
+// has asked for a copy, whose address differs.
 absl::StatusOr<PJRT_Buffer*> ShareOn(PJRT_Buffer& buffer, PJRT_Device* device,
                                      PJRT_Memory* memory) {
+  if (memory == buffer.memory) return CopyOf(buffer);
   ASSIGN_OR_RETURN(PjrtValue value, ValueOf(buffer));
   return new PJRT_Buffer(device, memory, buffer.shape, std::move(value));
 }

@@ -353,19 +353,44 @@ class ApiCases(jtu.JaxTestCase):
     program = '''
 import os, jax, jax.numpy as jnp
 a = jnp.full((1500, 1500), 1 / 1500, jnp.float32)
+from jax.experimental import serialize_executable
 f = jax.jit(lambda a: a @ a)
 b = f(a)
+kept = serialize_executable.serialize(f.lower(a).compile())
 child = os.fork()  # what is compiled runs in the child; JAX's CPU waits there for ever
 if child == 0:
     print("child", round(1500 * float(f(b).addressable_data(0).__array__()[3, 4])), flush=True)
     try: jax.jit(lambda a: a - 1)(b)
     except RuntimeError as error: print("forked" in str(error) and "spawn" in str(error), flush=True)
+    try: serialize_executable.deserialize_and_load(*kept)
+    except RuntimeError as error: print("forked" in str(error), flush=True)
     os._exit(0)
 print("status", os.waitpid(child, 0)[1], flush=True)
 for _ in range(20): b = f(b)
 '''
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, timeout=120)
-    self.assertEqual((done.returncode, done.stdout), (0, "child 1\nTrue\nstatus 0\n"), done.stderr)
+    self.assertEqual((done.returncode, done.stdout), (0, "child 1\nTrue\nTrue\nstatus 0\n"), done.stderr)
+  def test_rules_that_come_late(self):
+    from jax.experimental import checkify, sparse
+    with self.assertRaisesRegex(ValueError, "not functionalized"):
+      jax.jit(lambda x: (checkify.check(x > 3, "small"), x)[1])(1)
+    jax.jit(lambda x: (checkify.debug_check(x > 3, "small"), x)[1])(1)
+    a = jnp.arange(12.).reshape(3, 4) % 3
+    for kind in (sparse.BCSR, sparse.BCOO):
+      m = kind.fromdense(a)
+      self.assertAllClose(jax.jit(lambda m, v: m @ v)(m, jnp.arange(4.)), a @ jnp.arange(4.))
+      self.assertAllClose(jax.jit(lambda m, v: m @ v)(m, jnp.ones((4, 2))), a @ jnp.ones((4, 2)))
+  def test_lowered_costs(self):
+    costs = jax.jit(lambda x: x + 1).lower(jnp.ones((2, 3))).cost_analysis()
+    self.assertEqual(costs["flops"], 6.)
+    self.assertGreater(costs["bytes accessed"], 0)
+  def test_copies_in_place(self):
+    x = jnp.arange(6.) * 2
+    x.block_until_ready()
+    device = jax.devices()[0]
+    self.assertNotEqual(jax.device_put(x, device, may_alias=False).unsafe_buffer_pointer(), x.unsafe_buffer_pointer())
+    self.assertEqual(jax.device_put(x, device, may_alias=True).unsafe_buffer_pointer(), x.unsafe_buffer_pointer())
+    self.assertAllClose(jax.device_put(x, device, may_alias=False), x)
   def test_xla_metadata(self):
     from jax.experimental.xla_metadata import set_xla_metadata
     with set_xla_metadata(a="b"): self.assertAllClose(jax.jit(lambda x: x + 1)(1.), 2., check_dtypes=False)

@@ -29,13 +29,29 @@ def library_path():
     raise FileNotFoundError(f"{LIBRARY} is neither in {places[0]} nor installed nor below {here.parents[2] / 'build'}; set HLOKIT_PJRT_LIBRARY")
 
 
+class Rules(dict):
+    """Lowering rules of hlokit, by primitive; where it has none of its own, those that `cpu` has by then.
+
+    Modules that JAX imports late (checkify, sparse) and users register rules for the CPU after hlokit has started.
+    """
+
+    def __init__(self, own, cpu):
+        super().__init__(own)
+        self.cpu = cpu
+
+    def __contains__(self, primitive):
+        return super().__contains__(primitive) or primitive in self.cpu
+
+    def __missing__(self, primitive):
+        return self.cpu[primitive]
+
+
 def lower_as_cpu():
     """Gives hlokit the lowering rules that JAX has for its CPU alone: LAPACK calls, Fourier transforms and the like."""
     from jax._src.interpreters import mlir  # pylint: disable=import-outside-toplevel
 
     rules = mlir._platform_specific_lowerings  # pylint: disable=protected-access
-    for primitive, rule in rules["cpu"].items():
-        rules["hlokit"].setdefault(primitive, rule)
+    rules["hlokit"] = Rules(rules["hlokit"], rules["cpu"])
 
 
 def lower_custom_partitioning():
@@ -90,6 +106,22 @@ def use_cache():
     compilation_cache.is_cache_used = lambda backend: theirs(stand_in if backend.platform == "hlokit" else backend)
 
 
+def analyse_as_cpu():
+    """What a program costs before it is compiled is told by JAX's CPU, which starts beside hlokit: the interface of plugins has no function for it."""
+    from jax._src import xla_bridge  # pylint: disable=import-outside-toplevel
+    from jax._src.interpreters import pxla  # pylint: disable=import-outside-toplevel
+    from jax._src.lib import _jax  # pylint: disable=import-outside-toplevel
+
+    theirs = pxla.MeshComputation.cost_analysis
+
+    def cost_analysis(self):
+        if self.compile_args["backend"].platform != "hlokit" or "cpu" not in xla_bridge.backends():
+            return theirs(self)
+        return _jax.hlo_module_cost_analysis(xla_bridge.get_backend("cpu"), self.hlo().as_hlo_module())
+
+    pxla.MeshComputation.cost_analysis = cost_analysis
+
+
 def client_options():
     """As many devices as jax_num_cpu_devices asks of JAX's CPU, where the environment says nothing of them."""
     from jax._src import xla_bridge  # pylint: disable=import-outside-toplevel
@@ -113,6 +145,7 @@ def initialize():
     allow_donation()
     start_with_cpu()
     use_cache()
+    analyse_as_cpu()
     callbacks.install(library)
     ffi.install(library)
     dlpack.install()

@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Makes testdata/models/mlp_mnist with JAX: make_demo_model.py [FOLDER].
 
 One training step (loss, gradients, momentum) of a two-layer classifier on 14x14 digits: module.hlo is XLA's text before

@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Holds every #include "folder/file.h" against docs/layers.txt, and house rules that need no compiler.
 
 check_layers.py [ROOT]: prints FILE:LINE: what is wrong, one a line; exit status 1 where there is any.

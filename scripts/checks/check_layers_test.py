@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Tests check_layers.py on small made-up trees."""
 import pathlib
 import subprocess

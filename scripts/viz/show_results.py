@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Prints what hlo-run computed, how fast, and whether it agrees: show_results.py EXPECTED.npz RESULTS.npz TIMES.json.
 
 EXPECTED holds out0, out1, ... beside the inputs. Floats agree within a relative error of 1e-4 of the array's typical

@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Runs one group of score.py on ../shared/corpus and holds its figure: corpus_check.py GROUP --bin BUILD/bin [--raise].
 
 The groups, and how many cases each must pass at least, stand in corpus_baseline.json; --raise writes a better figure

@@ -15,7 +15,6 @@
 #include "stablehlo/convert/formula_internal.h"
 
 namespace hlokit {
-namespace {
 
 absl::StatusOr<Formula> OnlyFormula(BodyConverter& body, const MlirOperation& op) {
   ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, body.Operands(op));
@@ -23,8 +22,6 @@ absl::StatusOr<Formula> OnlyFormula(BodyConverter& body, const MlirOperation& op
     return InvalidArgument(op.name, ": expected an array and a result");
   return Formula(body, operands[0]);
 }
-
-}  // namespace
 
 absl::Status ConvertTopK(BodyConverter& body, const MlirOperation& op) {
   ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, body.Operands(op));

@@ -53,6 +53,19 @@ struct LoopState {
   size_t size() const { return changing.size() + constant.size() + probe_values; }
 };
 
+// Values of a block that are another one whatever the predicate, select(p, x, x), by their results.
+absl::flat_hash_map<const MlirValue*, const MlirValue*> EqualSelects(const MlirBlock& block) {
+  absl::flat_hash_map<const MlirValue*, const MlirValue*> stands;
+  for (const auto& op : block.operations) {
+    if (op->name != "stablehlo.select" || op->operands.size() != 3 || op->results.size() != 1 ||
+        op->operands[1] != op->operands[2])
+      continue;
+    const auto chain = stands.find(op->operands[1]);
+    stands[&op->results[0]] = chain == stands.end() ? op->operands[1] : chain->second;
+  }
+  return stands;
+}
+
 absl::StatusOr<LoopState> StateOf(BodyConverter& body, const MlirOperation& op,
                                   const MlirBlock& condition, const MlirBlock& step) {
   LoopState state;
@@ -61,8 +74,11 @@ absl::StatusOr<LoopState> StateOf(BodyConverter& body, const MlirOperation& op,
     return InvalidArgument(op.name, ": the body returns ", last.operands.size(),
                            " values, expected ", op.operands.size());
   std::vector<bool> changes;
+  const auto equal_selects = EqualSelects(step);
   for (size_t i = 0; i < op.operands.size(); ++i) {
-    changes.push_back(last.operands[i] != &step.arguments[i]);
+    const auto stands = equal_selects.find(last.operands[i]);
+    const MlirValue* next = stands == equal_selects.end() ? last.operands[i] : stands->second;
+    changes.push_back(next != &step.arguments[i]);
     if (changes.back()) {
       state.changing.push_back(i);
     } else {
@@ -188,10 +204,11 @@ absl::Status ConvertWhile(BodyConverter& body, const MlirOperation& op) {
   for (const std::string& name : state.probes)
     for (Instruction* part : PartsOf(body.probes()[name])) initial.push_back(part);
   Instruction* start = Joined(body, initial);
-  ASSIGN_OR_RETURN(Computation * goes_on, ConvertLoopRegion(body, op, state, start->shape(), 0));
+  ASSIGN_OR_RETURN(Computation * condition_computation,
+                   ConvertLoopRegion(body, op, state, start->shape(), 0));
   ASSIGN_OR_RETURN(Computation * next, ConvertLoopRegion(body, op, state, start->shape(), 1));
   Instruction* loop = body.Add(Opcode::kWhile, start->shape(), {start});
-  loop->set_called({goes_on, next});
+  loop->set_called({condition_computation, next});
   for (size_t i = 0; i < op.results.size(); ++i) {
     ASSIGN_OR_RETURN(Instruction * unchanged, body.Value(*op.operands[i]));
     body.Set(op.results[i], unchanged);

@@ -204,6 +204,10 @@ std::optional<Opcode> SimpleOpcodeOf(absl::string_view operation);
 absl::StatusOr<bool> ConvertCarried(BodyConverter& body, const MlirOperation& op,
                                     absl::string_view name, absl::string_view attributes);
 
+// Converts a custom call of ApproxTopK that states `is_fallback` (approx_top_k.cc); false for
+// others.
+absl::StatusOr<bool> ConvertApproxTopK(BodyConverter& body, const MlirOperation& op);
+
 // Which outputs of a call or fusion share the memory of operands: `output_operand_aliases`.
 absl::StatusOr<std::vector<OutputAlias>> OutputAliasesOf(const MlirOperation& op);
 

@@ -2,9 +2,8 @@
 //
 //   stablehlo.exponential %x {result_accuracy = #stablehlo.result_accuracy<ulps = 2, ...>}
 //   stablehlo.compare LT, %a, %b, TOTALORDER
-// Where HLO has no complex form, or one of another rounding than XLA's conversion, the operation is
-// written out of real ones: exp(a + bi) is exp(a) (cos b + i sin b), and where exp(a) overflows
-// exp(a / 2) is multiplied twice, since the other factor may be small enough for a finite product.
+// exp, log, log1p and sqrt of complex numbers are written out of real operations
+// (complex_functions.cc), as XLA's conversion does.
 // maximum and minimum order complex numbers by their real parts, then by the imaginary ones.
 #include <limits>
 
@@ -32,29 +31,30 @@ absl::StatusOr<ResultAccuracy> AccuracyOf(const MlirOperation& op) {
   return accuracy;
 }
 
-// exp(re) cos(im) and exp(re) sin(im); where exp(re) is too large, exp(re / 2) is taken twice, as
-// the other factor may be small.
-Formula ComplexExponential(Formula x) {
-  const Formula re = x.RealPart();
-  const Formula whole = Exp(re);
-  const Formula overflows = whole == std::numeric_limits<double>::infinity();
-  const Formula half = Exp(re * 0.5);
-  const Formula im = x.ImaginaryPart();
-  const auto times = [&](Formula factor) {
-    return overflows.Select(half * factor * half, whole * factor);
-  };
-  const Formula real = times(Cosine(im));
-  const Formula imaginary = (im == 0.0).Select(im.Number(0), times(Sine(im)));
-  return real.ComplexWith(imaginary, x.shape());
+// Of complex numbers XLA's conversion has formulas for some; null for the others.
+Formula (*ComplexFormulaOf(Opcode opcode))(Formula) {
+  switch (opcode) {
+    case Opcode::kExponential:
+      return &ComplexExponential;
+    case Opcode::kLog:
+      return &ComplexLog;
+    case Opcode::kLogPlusOne:
+      return &ComplexLogPlusOne;
+    case Opcode::kSqrt:
+      return &ComplexSqrt;
+    default:
+      return nullptr;
+  }
 }
 
 absl::Status ConvertTranscendental(Opcode opcode, BodyConverter& body, const MlirOperation& op) {
   ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, body.Operands(op));
   if (operands.size() != 1) return InvalidArgument(op.name, ": expected one operand");
   ASSIGN_OR_RETURN(ResultAccuracy accuracy, AccuracyOf(op));
-  if (opcode == Opcode::kExponential && IsComplex(operands[0]->shape().type) &&
-      SameIgnoringLayout(operands[0]->shape(), body.ShapeOf(op))) {
-    body.SetResults(op, ComplexExponential(Formula(body, operands[0])).value());
+  const Shape& shape = operands[0]->shape();
+  if (const auto formula = ComplexFormulaOf(opcode);
+      formula != nullptr && IsComplex(shape.type) && SameIgnoringLayout(shape, body.ShapeOf(op))) {
+    body.SetResults(op, formula(Formula(body, operands[0])).value());
     return absl::OkStatus();
   }
   body.SetResults(op, body.Add(opcode, body.ShapeOf(op), operands, AccuracyAttrs{accuracy}));

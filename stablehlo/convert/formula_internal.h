@@ -77,6 +77,7 @@ inline Formula operator-(Formula a) { return a.Apply(Opcode::kNegate); }
 HLOKIT_FORMULA_COMPARE(<, kLt)
 HLOKIT_FORMULA_COMPARE(<=, kLe)
 HLOKIT_FORMULA_COMPARE(>, kGt)
+HLOKIT_FORMULA_COMPARE(>=, kGe)
 HLOKIT_FORMULA_COMPARE(==, kEq)
 #undef HLOKIT_FORMULA_COMPARE
 
@@ -86,8 +87,41 @@ inline Formula Exp(Formula x) { return x.Apply(Opcode::kExponential); }
 inline Formula Log(Formula x) { return x.Apply(Opcode::kLog); }
 inline Formula Log1p(Formula x) { return x.Apply(Opcode::kLogPlusOne); }
 inline Formula Sqrt(Formula x) { return x.Apply(Opcode::kSqrt); }
+inline Formula ExpMinus1(Formula x) { return x.Apply(Opcode::kExponentialMinusOne); }
+inline Formula Not(Formula x) { return x.Apply(Opcode::kNot); }
+inline Formula And(Formula a, Formula b) { return a.Apply(Opcode::kAnd, b); }
+inline Formula Or(Formula a, Formula b) { return a.Apply(Opcode::kOr, b); }
+inline Formula Max(Formula a, Formula b) { return a.Apply(Opcode::kMaximum, b); }
+inline Formula Min(Formula a, Formula b) { return a.Apply(Opcode::kMinimum, b); }
+inline Formula Atan2(Formula y, Formula x) { return y.Apply(Opcode::kAtan2, x); }
 inline Formula Sine(Formula x) { return x.Apply(Opcode::kSine); }
 inline Formula Cosine(Formula x) { return x.Apply(Opcode::kCosine); }
+
+// The error of x + y, which was rounded to `sum`. Source: Knuth's TwoSum.
+inline Formula SumError(Formula x, Formula y, Formula sum) {
+  const Formula part = sum - x;
+  const Formula kept = sum - part;
+  return (x - kept) + (y - part);
+}
+
+// The upper half of the digits of x. Source: Dekker. Limit: |x| below 2^996 (f64) or 2^115 (f32).
+inline Formula UpperHalf(Formula x) {
+  const Formula scaled = x * (x.shape().type == ElementType::kF64 ? 134217729.0 : 4097.0);
+  return scaled + (x - scaled);
+}
+
+// Functions of complex numbers by real arithmetic (complex_functions.cc).
+Formula ComplexExponential(Formula x);
+Formula ComplexLog(Formula x);
+Formula ComplexLogPlusOne(Formula x);
+Formula ComplexSqrt(Formula x);
+// sqrt(a^2 + b^2) of a and b >= 0, without overflow of the squares.
+Formula Hypotenuse(Formula a, Formula b);
+// The inverse hyperbolic tangent (arctangent.cc).
+Formula ComplexAtanh(Formula x);
+
+// The one operand of an operation of one array and one result; else an error.
+absl::StatusOr<Formula> OnlyFormula(BodyConverter& body, const MlirOperation& op);
 
 // log|gamma(x)|; below 1/2 by reflection.
 Formula LogGamma(Formula x);

@@ -86,10 +86,20 @@ Formula ErfInv64(Formula x) {
       7.5995277030017761e-05,  -0.00021503011930044477, -0.00013871931833623122,
       1.0103004648645344,      4.8499064014085844};
   const Formula w = -Log1p(x * -x);
-  const Formula root = Sqrt(w);
-  const Formula sum = (w < 6.25).Select(
-      Polynomial(w - 3.125, kNear),
-      (w < 16.0).Select(Polynomial(root - 3.25, kMiddle), Polynomial(root - 5.0, kFar)));
+  const Formula near = w < 6.25, middle = w < 16.0;
+  const Formula root_from = middle.Select(x.Number(3.25), x.Number(5));
+  const Formula at = near.Select(w - 3.125, Sqrt(w) - root_from);
+  // One polynomial whose coefficients depend on the range; the shorter ones end earlier.
+  const auto coefficient = [&](size_t i) {
+    const Formula first = near.Select(x.Number(kNear[i]), x.Number(kMiddle[i]));
+    return i < std::size(kFar) ? middle.Select(first, x.Number(kFar[i])) : first;
+  };
+  Formula sum = coefficient(0);
+  for (size_t i = 1; i < std::size(kFar); ++i) sum = coefficient(i) + sum * at;
+  for (size_t i = std::size(kFar); i < std::size(kMiddle); ++i)
+    sum = middle.Select(coefficient(i) + sum * at, sum);
+  for (size_t i = std::size(kMiddle); i < std::size(kNear); ++i)
+    sum = near.Select(sum * at + kNear[i], sum);
   return (Abs(x) == 1.0).Select(x * kInfinity, sum * x);
 }
 
@@ -217,12 +227,13 @@ Formula BesselI1e(Formula x) {
 
 }  // namespace
 
-// Half of log(1 + x) - log(1 - x), whose parts have one sign; an instruction of complex numbers.
+// Half of log(1 + x) - log(1 - x), whose parts have one sign; a formula of its own of complex
+// numbers.
 absl::Status ConvertAtanh(BodyConverter& body, const MlirOperation& op) {
   RETURN_IF_ERROR(CheckOperands(op, 1));
   if (!IsComplex(op.operands[0]->type->shape.type)) return ConvertFormula(body, op, &Atanh);
-  ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, body.Operands(op));
-  body.SetResults(op, body.Add(Opcode::kAtanh, body.ShapeOf(op), operands));
+  ASSIGN_OR_RETURN(const Formula x, OnlyFormula(body, op));
+  body.SetResults(op, ComplexAtanh(x).value());
   return absl::OkStatus();
 }
 

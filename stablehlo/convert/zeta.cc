@@ -31,8 +31,6 @@ constexpr double kFactorialOverBernoulli[] = {12.0,
 
 using ZetaFunction = Formula (*)(BodyConverter&, Formula, Formula);
 
-Formula And(Formula a, Formula b) { return a.Apply(Opcode::kAnd, b); }
-Formula Or(Formula a, Formula b) { return a.Apply(Opcode::kOr, b); }
 Formula IsWhole(Formula x) { return x == Floor(x); }
 Formula IsBroken(Formula x) { return x.Compare(ComparisonDirection::kNe, Floor(x)); }
 Formula Remainder(Formula x, double by) { return x.Apply(Opcode::kRemainder, x.Number(by)); }
@@ -69,22 +67,10 @@ Formula ZetaSum(Formula s, Formula q) {
   return (Abs(power) < Abs(sum) * least).Select(sum, whole);
 }
 
-// The error of x + y, which was rounded to `sum`. Source: Knuth's TwoSum.
-Formula SumError(Formula x, Formula y, Formula sum) {
-  const Formula part = sum - x;
-  return (x - (sum - part)) + (y - part);
-}
-
 // A number and what its rounding lost.
 struct Exact {
   Formula value, error;
 };
-
-// The upper half of the digits; x below 1e290. Source: Dekker.
-Formula UpperHalf(Formula x) {
-  const Formula scaled = x * 134217729.0;
-  return scaled - (scaled - x);
-}
 
 // x / y, the error from the product of halves, of which each is exact.
 Exact Quotient(Formula x, Formula y) {
@@ -104,14 +90,14 @@ Formula ExactZetaSum(Formula s, Formula q) {
   const Formula enough = (s + 12.0) * 0.81;
   Formula steps = s.Number(0), a = q, sum = s.Number(0), error = s.Number(0);
   for (int i = 0; i < kTerms; ++i) {
-    const Formula goes_on = a < enough;
+    const Formula needed = a < enough;
     const Formula power = Power(a, minus_s);
     const Formula base_error = SumError(q, steps, a);
-    const Formula term = goes_on.Select(power, s.Number(0));
+    const Formula term = needed.Select(power, s.Number(0));
     const Formula next = sum + term;
     error = error + SumError(sum, term, next) - term * (s * base_error / a);
     sum = next;
-    steps = steps + goes_on.Select(s.Number(1), s.Number(0));
+    steps = steps + needed.Select(s.Number(1), s.Number(0));
     a = q + steps;
   }
   const Formula power = Power(a, minus_s);

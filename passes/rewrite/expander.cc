@@ -5,6 +5,7 @@
 
 #include "passes/rewrite/control_edges.h"
 #include "passes/rewrite/dead_code.h"
+#include "passes/rewrite/layout_copies.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -35,7 +36,11 @@ class Expander final : public ComputationPass {
         for (size_t k = all_made.size(); k-- > 0;) computation.Remove(all_made[k]);
         continue;
       }
-      const bool is_new = std::find(all_made.begin(), all_made.end(), made) != all_made.end();
+      bool is_new = std::find(all_made.begin(), all_made.end(), made) != all_made.end();
+      std::vector<Instruction*> copies;  // users may look at the bytes, as a bitcast does
+      made = InLayoutOf(made, i->shape(), copies);
+      for (Instruction* copy : copies) copy->set_metadata(i->shared_metadata());
+      is_new |= !copies.empty();
       Replace(computation, i, made, is_new);
       changed = true;
     }

@@ -8,8 +8,9 @@
 
 namespace hlokit {
 
-// Gives what may stand for the instruction: of the same type, dimensions and layout, or null to
-// leave it as it is. What it makes through the rewriter takes the metadata of the instruction.
+// Gives what may stand for the instruction: of the same type and dimensions, or null to leave it as
+// it is; a copy converts it where its layout is another. What it makes through the rewriter takes
+// the metadata of the instruction.
 using Expand = std::function<absl::StatusOr<Instruction*>(Instruction*, Rewriter&)>;
 
 // Visits each instruction of each computation that runs on its own (`everywhere`: of all

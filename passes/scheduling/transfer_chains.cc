@@ -7,6 +7,7 @@
 // A channel is pipelined where a loop's body has its four instructions and so has the computation
 // of the loop, whose send-done the loop's state starts with. Other collectives, and what runs some,
 // come before a pipelined chain in the body, and before or after any other chain.
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -92,7 +93,7 @@ class Orderer {
     if (channels_.empty()) return false;
     FindCycles();
     for (size_t k = order.size(); k-- > 0;) OrderIn(*order[k]);
-    return true;
+    return changed_;
   }
 
  private:
@@ -166,17 +167,23 @@ class Orderer {
   }
 
   // `a` before `b`, unless that would close a circle.
-  static void Before(Instruction* a, Instruction* b) {
+  void Before(Instruction* a, Instruction* b) {
     if (a == b || Needs(b, {a}) || Needs(a, {b})) return;
-    b->AddControlPredecessor(a);
+    AddEdge(a, b);
   }
-  static void Link(absl::Span<Instruction* const> chain) {
+  void Link(absl::Span<Instruction* const> chain) {
     for (size_t k = 1; k < chain.size(); ++k)
-      if (!Needs(chain[k - 1], {chain[k]})) chain[k]->AddControlPredecessor(chain[k - 1]);
+      if (!Needs(chain[k - 1], {chain[k]})) AddEdge(chain[k - 1], chain[k]);
+  }
+  void AddEdge(Instruction* a, Instruction* b) {
+    const auto before = b->control_predecessors();
+    if (std::find(before.begin(), before.end(), a) != before.end()) return;
+    b->AddControlPredecessor(a);
+    changed_ = true;
   }
 
-  static void LinkOne(const Chain& x) { Link({x.recv, x.send, x.recv_done, x.send_done}); }
-  static void LinkTwo(const Chain& x, const Chain& y) {
+  void LinkOne(const Chain& x) { Link({x.recv, x.send, x.recv_done, x.send_done}); }
+  void LinkTwo(const Chain& x, const Chain& y) {
     Link({x.recv, x.send, y.recv, y.send, x.recv_done, y.recv_done, x.send_done, y.send_done});
   }
 
@@ -263,6 +270,7 @@ class Orderer {
   Module& module_;
   std::vector<bool> runs_collectives_;   // by computation id
   std::map<int64_t, Channel> channels_;  // by number; addresses are stable
+  bool changed_ = false;                 // an edge was added
 };
 
 absl::StatusOr<bool> PrepareSchedule(Module& module) { return Orderer(module).Run(); }

@@ -89,6 +89,20 @@ endif()
 add_test(NAME project.mpi
          COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/tools/mpi_test.py --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
 set_tests_properties(project.mpi PROPERTIES LABELS exec SKIP_RETURN_CODE 77 TIMEOUT 600)
+# Sharded modules of the corpus on 2, 4 and 8 processes: a few, and all of them. Machines that are lost, on a network of namespaces.
+set(spmd ${PROJECT_SOURCE_DIR}/../shared/corpus/jax/spmd)
+foreach(test "exec;project.mpi_corpus;--every;27" "slow;project.mpi_corpus_all;--every;1")
+  list(GET test 0 label)
+  list(GET test 1 name)
+  list(SUBLIST test 2 2 flags)
+  add_test(NAME ${name} COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/tools/mpi_test.py
+           --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} --corpus ${spmd} ${flags})
+  set_tests_properties(${name} PROPERTIES LABELS ${label} SKIP_RETURN_CODE 77 TIMEOUT 1800)
+endforeach()
+add_test(NAME project.mpi_faults
+         COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/campaign/mpi_faults.py --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
+                 --count 5 --timeout 8 --only "SIGKILL|SIGSTOP|lost one way|another build|slow rank")
+set_tests_properties(project.mpi_faults PROPERTIES LABELS exec SKIP_RETURN_CODE 77 TIMEOUT 600)
 
 # The Python package.
 if(TARGET pjrt_hlokit)

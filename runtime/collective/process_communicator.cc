@@ -172,6 +172,15 @@ ProcessStatus ProcessCommunicator::Status() {
   status.all_wait = now.all_wait;
   status.steps = now.steps;
   status.text = now.text;
+  if (status.text.empty()) {  // none waits, none has ended
+    constexpr int64_t kMaxNamed = 16;
+    int64_t named = 0;
+    for (int64_t device = 0; device < device_count() && named <= kMaxNamed; ++device)
+      if (IsLocal(device))
+        status.text += ++named > kMaxNamed
+                           ? ", ..."
+                           : (named > 1 ? ", " : "computing on device ") + std::to_string(device);
+  }
   status.collectives = waiting_.List();
   return status;
 }

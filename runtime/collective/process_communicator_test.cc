@@ -6,10 +6,15 @@
 #include <string.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <deque>
+#include <functional>
+#include <mutex>
 #include <numeric>
 #include <random>
+#include <string>
+#include <thread>
 #include <tuple>
 
 #include "runtime/collective/in_process_communicator.h"
@@ -121,12 +126,15 @@ class NetworkTransport final : public Transport {
 // `processes` groups on one network, and a communicator in each.
 class Cluster {
  public:
-  explicit Cluster(std::vector<int> rank_of, double timeout_s = 60) : rank_of_(std::move(rank_of)) {
+  explicit Cluster(std::vector<int> rank_of, double timeout_s = 60,
+                   const std::function<void(const std::string&)>& on_slow = {})
+      : rank_of_(std::move(rank_of)) {
     const int processes = *std::max_element(rank_of_.begin(), rank_of_.end()) + 1;
     network_ = std::make_unique<Network>(processes);
     for (int rank = 0; rank < processes; ++rank)
       groups_.push_back(std::make_unique<ProcessGroup>(
-          std::make_unique<NetworkTransport>(*network_, rank, processes), timeout_s));
+          std::make_unique<NetworkTransport>(*network_, rank, processes),
+          ProcessGroup::Options{.timeout_s = timeout_s, .on_slow = on_slow}));
     for (auto& group : groups_)
       communicators_.push_back(std::make_unique<ProcessCommunicator>(*group, rank_of_));
   }
@@ -332,7 +340,52 @@ TEST(ProcessEndsTest, SilenceEndsTheJob) {
   cluster.network().Silence();
   EXPECT_EQ(EndsAt(cluster, {3, -1})[0],
             "stopped with the other devices at all-reduce %3: rank 1 has been silent for more than "
-            "0.7 s");
+            "0.7 s; rank 0: device 0 at all-reduce %3");
+}
+
+// The second process comes late, when the first has waited for more than half the timeout.
+TEST(ProcessEndsTest, WhoIsSlowIsNamedAndWaitedFor) {
+  std::mutex mutex;
+  std::vector<std::string> told;
+  Cluster cluster({0, 1}, /*timeout_s=*/1, [&](const std::string& text) {
+    std::lock_guard<std::mutex> lock(mutex);
+    told.push_back(text);
+  });
+  const std::vector<int64_t> group = {0, 1};
+  const auto has_told = [&] {
+    std::lock_guard<std::mutex> lock(mutex);
+    return !told.empty();
+  };
+  EXPECT_TRUE(RunTogether(2, [&](int64_t device) {
+    for (int i = 0; device == 1 && i < 3000 && !has_told(); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    Communicator::Part part;
+    part.waiter = {device, "all-reduce %3", 3};
+    part.group = group;
+    part.place = static_cast<size_t>(device);
+    EXPECT_EQ(cluster.of(device).Barrier(part), End::kNone);
+    cluster.of(device).Leave(device, false);
+  }));
+  std::lock_guard<std::mutex> lock(mutex);
+  EXPECT_EQ(told, std::vector<std::string>({"rank 0 (device 0 at all-reduce %3) waits for rank 1 "
+                                            "(computing on device 1), for more than 0.5 s"}));
+}
+
+TEST(FindSlowTest, NamesWhoHasNotCome) {
+  ProcessStatus waits, computes, ahead;
+  waits.run = computes.run = ahead.run = 2;
+  waits.in_run = computes.in_run = ahead.in_run = waits.all_wait = true;
+  waits.text = "device 0 at x";
+  computes.text = "computing on device 1";
+  waits.collectives = {{7, 0, {0, 1, 2}}};
+  ahead.all_wait = true;
+  ahead.collectives = waits.collectives;
+  EXPECT_EQ(FindSlow({waits, computes, ahead}, 0),
+            "rank 0 (device 0 at x) waits for rank 1 (computing on device 1)");
+  EXPECT_EQ(FindSlow({waits, computes, ahead}, 1), "");  // waits for nobody
+  EXPECT_EQ(FindSlow({waits, ProcessStatus(), ahead}, 0),
+            "rank 0 (device 0 at x) waits for rank 1 (has run nothing yet)");
+  EXPECT_EQ(FindSlow({waits, ahead, ahead}, 0), "");  // the exchange goes on
 }
 
 TEST(FindDeadlockTest, ALateProcessMayStillCome) {

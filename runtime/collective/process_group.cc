@@ -9,13 +9,14 @@
 #include <stdio.h>
 
 #include <algorithm>
+#include <set>
 
 #include "runtime/collective/message_bytes_internal.h"
 
 namespace hlokit {
 namespace {
 
-enum Kind : int64_t { kStatus, kAlive, kAbort, kDeadlock, kExchange, kDeviceMessage };
+enum Kind : int64_t { kStatus, kAbort, kDeadlock, kExchange, kDeviceMessage };
 
 constexpr auto kReportInterval = std::chrono::milliseconds(500);
 constexpr auto kPollInterval = std::chrono::milliseconds(2);
@@ -67,6 +68,22 @@ bool WaitsAt(const ProcessStatus& status, const ProcessStatus::Collective& colle
   });
 }
 
+// The other processes of the collectives where it waits: " with ranks 0, 2".
+std::string PartnersText(const ProcessStatus& status, int own) {
+  constexpr size_t kMaxNamed = 16;
+  std::set<int32_t> ranks;
+  for (const ProcessStatus::Collective& collective : status.collectives)
+    ranks.insert(collective.ranks.begin(), collective.ranks.end());
+  ranks.erase(own);
+  std::string text;
+  for (const int32_t rank : ranks) {
+    if (ranks.size() > kMaxNamed) return " with " + std::to_string(ranks.size()) + " other ranks";
+    text += (text.empty() ? ranks.size() > 1 ? " with ranks " : " with rank " : ", ") +
+            std::to_string(rank);
+  }
+  return text;
+}
+
 // Whether the process at `status` will never come to a collective of run `run`.
 bool NeverComes(const ProcessStatus& status, int64_t run,
                 const ProcessStatus::Collective& collective) {
@@ -74,10 +91,17 @@ bool NeverComes(const ProcessStatus& status, int64_t run,
   return status.run == run && status.all_wait && !WaitsAt(status, collective);
 }
 
-std::string SilenceText(size_t rank, double timeout_s) {
-  char text[96];
-  snprintf(text, sizeof text, "rank %zu has been silent for more than %g s", rank, timeout_s);
+std::string SecondsText(double seconds) {
+  char text[32];
+  snprintf(text, sizeof text, "%g s", seconds);
   return text;
+}
+
+// What a process said of itself.
+std::string DoingText(const ProcessStatus& status) {
+  if (status.run < 0) return "has run nothing yet";
+  if (!status.in_run) return "has ended its run";
+  return status.text;
 }
 
 }  // namespace
@@ -97,13 +121,33 @@ std::string FindDeadlock(const std::vector<ProcessStatus>& by_rank) {
   if (!any_waits) return "";
   std::string text;
   for (size_t rank = 0; rank < by_rank.size(); ++rank)
-    text += (rank > 0 ? "; rank " : "rank ") + std::to_string(rank) + ": " +
-            (by_rank[rank].in_run ? by_rank[rank].text : "has ended its run");
+    text +=
+        (rank > 0 ? "; rank " : "rank ") + std::to_string(rank) + ": " + DoingText(by_rank[rank]);
   return text;
 }
 
-ProcessGroup::ProcessGroup(std::unique_ptr<Transport> transport, double timeout_s)
-    : transport_(std::move(transport)), timeout_s_(timeout_s) {
+std::string FindSlow(const std::vector<ProcessStatus>& by_rank, size_t waiting) {
+  const ProcessStatus& own = by_rank[waiting];
+  std::string text;
+  if (!own.in_run || !own.all_wait) return text;
+  for (size_t rank = 0; rank < by_rank.size(); ++rank) {
+    const ProcessStatus& other = by_rank[rank];
+    const bool is_late =
+        std::any_of(own.collectives.begin(), own.collectives.end(), [&](const auto& collective) {
+          const auto& ranks = collective.ranks;
+          return std::find(ranks.begin(), ranks.end(), static_cast<int32_t>(rank)) != ranks.end() &&
+                 (other.run < own.run || (other.run == own.run && !WaitsAt(other, collective)));
+        });
+    if (!is_late || rank == waiting) continue;
+    text += text.empty() ? "rank " + std::to_string(waiting) + " (" + own.text + ") waits for rank "
+                         : ", rank ";
+    text += std::to_string(rank) + " (" + DoingText(other) + ")";
+  }
+  return text;
+}
+
+ProcessGroup::ProcessGroup(std::unique_ptr<Transport> transport, Options options)
+    : transport_(std::move(transport)), options_(std::move(options)) {
   peers_.resize(static_cast<size_t>(transport_->size()));
   for (Peer& peer : peers_) peer.heard = Clock::now();
   if (!thread_.Start([this] { Serve(); })) StopHere("the system starts no thread");
@@ -245,7 +289,19 @@ void ProcessGroup::TakeStatus(int source, ProcessStatus status) {
   peer.status = std::move(status);
 }
 
-// Rank 0 answers nobody's report by itself: its own beat tells the others that it lives.
+// Who is silent, what it did last, and what waits for it here.
+std::string ProcessGroup::SilenceText(size_t rank) const {
+  const auto own = static_cast<size_t>(this->rank());
+  std::string text = "rank " + std::to_string(rank) + " has been silent for more than " +
+                     SecondsText(options_.timeout_s);
+  if (const ProcessStatus& last = peers_[rank].status; last.run >= 0)
+    text += "; it said last: " + DoingText(last);
+  if (client_ != nullptr)
+    text += "; rank " + std::to_string(own) + ": " + DoingText(peers_[own].status);
+  return text;
+}
+
+// Rank 0 tells the others too, so that they know that it lives, and what it did last.
 void ProcessGroup::Report() {
   ProcessStatus status;
   {
@@ -254,13 +310,21 @@ void ProcessGroup::Report() {
     status.run = run_;
     status.in_run = client_ != nullptr;
   }
-  if (rank() != 0) return transport_->Post(0, StatusMessage(status));
-  TakeStatus(0, std::move(status));
-  for (int other = 1; other < size(); ++other) transport_->Post(other, Begin(kAlive).Take());
+  if (options_.on_status)
+    options_.on_status("rank " + std::to_string(rank()) + ": " + DoingText(status) +
+                       PartnersText(status, rank()));
+  const std::vector<char> message = StatusMessage(status);
+  TakeStatus(rank(), std::move(status));
+  if (rank() != 0) return transport_->Post(0, message);
+  for (int other = 1; other < size(); ++other) transport_->Post(other, message);
 }
 
+// Whoever has waited for `slow_reports` reports is told of once.
 void ProcessGroup::Watch() {
-  std::string silent, deadlock;
+  const int slow_reports =
+      1 + static_cast<int>(options_.timeout_s / 2 /
+                           std::chrono::duration<double>(kReportInterval).count());
+  std::string silent, deadlock, slow;
   int64_t run = -1;
   {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -268,21 +332,24 @@ void ProcessGroup::Watch() {
     peers_[static_cast<size_t>(rank())].heard = now;
     for (size_t other = 0; other < peers_.size(); ++other) {
       const double seconds = std::chrono::duration<double>(now - peers_[other].heard).count();
-      if ((rank() == 0 || other == 0) && seconds > timeout_s_ && silent.empty())
-        silent = SilenceText(other, timeout_s_);
+      if ((rank() == 0 || other == 0) && seconds > options_.timeout_s && silent.empty())
+        silent = SilenceText(other);
     }
     const bool settled = std::all_of(peers_.begin(), peers_.end(), [](const Peer& peer) {
       return peer.unchanged >= kSameReports;
     });
-    if (rank() == 0 && settled) {
-      std::vector<ProcessStatus> by_rank;
-      for (const Peer& peer : peers_) {
-        by_rank.push_back(peer.status);
-        if (peer.status.in_run) run = std::max(run, peer.status.run);
-      }
-      deadlock = FindDeadlock(by_rank);
+    std::vector<ProcessStatus> by_rank;
+    for (const Peer& peer : peers_) {
+      by_rank.push_back(peer.status);
+      if (peer.status.in_run) run = std::max(run, peer.status.run);
     }
+    if (rank() == 0 && settled) deadlock = FindDeadlock(by_rank);
+    if (rank() == 0 && options_.on_slow && deadlock.empty())
+      for (size_t other = 0; other < peers_.size() && slow.empty(); ++other)
+        if (peers_[other].unchanged == slow_reports) slow = FindSlow(by_rank, other);
   }
+  if (!slow.empty())
+    options_.on_slow(slow + ", for more than " + SecondsText(options_.timeout_s / 2));
   if (!silent.empty()) Abort(silent);
   if (deadlock.empty()) return;
   MessageWriter writer = Begin(kDeadlock);

@@ -4,12 +4,14 @@
 // Every process has a thread that looks for messages and tells rank 0 twice a second what its
 // devices wait for. Rank 0 ends the job where a process is silent for too long, and declares a
 // deadlock where every device waits in a collective to which some member's process will never come.
-// So a wait ends within seconds, with the reason, whatever became of the others.
+// So a wait ends within seconds, with the reason, whatever became of the others. A process that is
+// slow but alive is waited for, and named.
 #pragma once
 
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -52,8 +54,15 @@ class ProcessGroupClient {
 
 class ProcessGroup {
  public:
-  // Starts the thread. `timeout_s`: how long a process may be silent.
-  ProcessGroup(std::unique_ptr<Transport> transport, double timeout_s);
+  struct Options {
+    double timeout_s = 60;  // how long a process may be silent
+    // Called by the thread: a line about processes that others have waited for longer than half the
+    // timeout, on rank 0; what this process does, twice a second. May be empty.
+    std::function<void(const std::string&)> on_slow, on_status;
+  };
+
+  // Starts the thread.
+  ProcessGroup(std::unique_ptr<Transport> transport, Options options);
   ~ProcessGroup();
   ProcessGroup(const ProcessGroup&) = delete;
   ProcessGroup& operator=(const ProcessGroup&) = delete;
@@ -98,11 +107,12 @@ class ProcessGroup {
   void Report();
   void Watch();
   void TakeStatus(int source, ProcessStatus status);
+  std::string SilenceText(size_t rank) const;
   void StopHere(const std::string& reason);
   void DeadlockHere(int64_t run, const std::string& text);
 
   const std::unique_ptr<Transport> transport_;
-  const double timeout_s_;
+  const Options options_;
   std::mutex progress_;       // one thread reads messages at a time
   mutable std::mutex mutex_;  // all that follows
   ProcessGroupClient* client_ = nullptr;
@@ -110,7 +120,7 @@ class ProcessGroup {
   std::vector<Message> undelivered_;                          // of runs that have not begun here
   std::map<std::pair<int64_t, int>, std::string> exchanged_;  // by exchange and rank
   int64_t exchanges_ = 0;
-  std::vector<Peer> peers_;  // by rank; of rank 0 alone, others know rank 0's time
+  std::vector<Peer> peers_;  // by rank; of rank 0 alone, others know rank 0
   std::string reason_;
   std::atomic<bool> aborted_{false}, ending_{false};
   ThreadTeam thread_;
@@ -119,6 +129,9 @@ class ProcessGroup {
 // Where every device of all processes waits and none can go on: who waits where. Empty where some
 // may go on. `by_rank`: what each process said last.
 std::string FindDeadlock(const std::vector<ProcessStatus>& by_rank);
+// Which processes `waiting`, all of whose devices wait, waits for because they have not come to its
+// collectives; empty where all have come, or none is waited for.
+std::string FindSlow(const std::vector<ProcessStatus>& by_rank, size_t waiting);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

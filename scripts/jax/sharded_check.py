@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the programs of sharded_programs.py: XLA's values, and the same bits whatever the processes.
 
-  sharded_check.py --bin build/release/bin --programs DIR [--ranks 1,2,4] [--only REGEX] [--every N] [--platform cpu]
+  sharded_check.py --bin build/release/bin --programs DIR [--ranks 1,2,4] [--only REGEX] [--every N] [--platforms cpu,interpreter]
 
 For each DIR/NAME.hlo hlo-run propagates, partitions and runs it on its devices (--partition=yes), in one process and under
 mpirun, and each shard must be XLA's; DIR/NAME.opt.hlo, which XLA partitioned, must give the same. Exit status 77 where ranks
@@ -15,12 +15,8 @@ import sys
 import tempfile
 import zipfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import mpi_test
-
-
-def arrays(path):
-    with zipfile.ZipFile(path) as archive:
-        return {name: archive.read(name) for name in archive.namelist()}
 
 
 def main():
@@ -30,43 +26,38 @@ def main():
     parser.add_argument("--ranks", default="1,2,4")
     parser.add_argument("--only", default="")
     parser.add_argument("--every", type=int, default=1)
-    parser.add_argument("--platform", default="cpu")
+    parser.add_argument("--platforms", default="cpu")
     options = parser.parse_args()
     ranks = [int(n) for n in options.ranks.split(",")]
     if max(ranks) > 1 and shutil.which("mpirun") is None:
         sys.exit(77)
     hlo_run = options.bin.resolve() / "hlo-run"
     programs = [p for p in sorted(options.programs.glob("*.npz")) if re.search(options.only, p.stem)][::options.every]
-    failed, runs = [], 0
+    by_devices = {}
+    for inputs in programs:
+        with zipfile.ZipFile(inputs) as archive:
+            devices = 1 + max(int(m[1]) for m in re.finditer(r"\.d(\d+)\.npy", " ".join(archive.namelist())))
+        loose = "bf16" in inputs.with_suffix(".hlo").read_text()
+        by_devices.setdefault((devices, loose), []).append(inputs)
+    runs = 0
     with tempfile.TemporaryDirectory() as folder:
-        for inputs in programs:
-            before, after = inputs.with_suffix(".hlo"), inputs.with_suffix(".opt.hlo")
-            with zipfile.ZipFile(inputs) as archive:
-                devices = 1 + max(int(m[1]) for m in re.finditer(r"\.d(\d+)\.npy", " ".join(archive.namelist())))
-            loose = ["--abs-error=0.1", "--rel-error=0.05"] if "bf16" in before.read_text() else []
-            base = ["--platform", options.platform, f"--input={inputs}"]
-            whats = [("partitioned here", before, ["--partition=yes"]), ("partitioned by XLA", after, [])]
-            for what, module, flags in whats:
-                one = pathlib.Path(folder) / "one.npz"
-                one.unlink(missing_ok=True)
-                rc, out, err, _ = mpi_test.run([hlo_run, module, "--distributed=none", f"--expected={inputs}", f"--output={one}", *base, *flags, *loose])
-                runs += 1
-                if rc != 0:
-                    failed.append(f"{inputs.stem}, {what}")
-                    print(f"FAILED: {failed[-1]}: {rc} {(out + err)[-600:]}", flush=True)
-                    continue
-                for count in ranks:
-                    if count == 1 or devices % count:
-                        continue
-                    many = pathlib.Path(folder) / "many.npz"
-                    many.unlink(missing_ok=True)
-                    rc, out, err, _ = mpi_test.run(mpi_test.mpirun(count, hlo_run, module, f"--output={many}", *base, *flags))
-                    runs += 1
-                    if rc != 0 or arrays(one) != arrays(many):
-                        failed.append(f"{inputs.stem}, {what}, {count} processes")
-                        print(f"FAILED: {failed[-1]}: {rc} {err[-600:]}", flush=True)
-    print(f"{len(programs)} programs, {runs} runs, {len(failed)} failed")
-    return 1 if failed or not programs else 0
+        work = pathlib.Path(folder)
+        for (devices, loose), group in sorted(by_devices.items()):
+            splits = [(count, devices // count) for count in ranks if count > 1 and devices % count == 0]
+            tolerance = ["--abs-error=0.1", "--rel-error=0.05"] if loose else []
+            for platform in options.platforms.split(","):
+                for suffix, what, flags in ((".hlo", "here", ["--partition=yes"]), (".opt.hlo", "xla", [])):
+                    files = {f"{p.stem}-{what}": (p.with_suffix(suffix), p) for p in group}
+                    flags = [f"--platform={platform}", *flags]
+                    wrong = mpi_test.run_batch(files, work, "right", lambda rest: [
+                        hlo_run, "--distributed=none", *flags, f"--expected={work}/{{}}.npz", *tolerance, *rest])
+                    for name, text in wrong.items():
+                        mpi_test.check(False, f"{name} {flags[0]}: not XLA's values", text)
+                    runs += len(files) + mpi_test.batch_bits(hlo_run, {n: f for n, f in files.items() if n not in wrong}, splits, work, *flags)
+            print(f"{len(group)} programs of {devices} devices{', bf16' if loose else ''}, processes x devices {splits}: "
+                  f"{runs} runs so far, {len(mpi_test.failures)} failed", flush=True)
+    print(f"{len(programs)} programs, {runs} runs, {len(mpi_test.failures)} failed")
+    return 1 if mpi_test.failures or not programs else 0
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ import random
 import subprocess
 import sys
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "xla"))
 import xla_peer
 
 BASES = ["", "short", "canonical", "fingerprint"]

@@ -15,6 +15,7 @@ import re
 import subprocess
 import sys
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
 import mutation_test
 import print_options_test
 import random_forms

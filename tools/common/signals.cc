@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cmath>
 #include <csignal>
@@ -33,6 +34,10 @@ constexpr Fault kFaults[] = {{SIGABRT, "SIGABRT\n"}, {SIGSEGV, "SIGSEGV\n"},
                              {SIGILL, "SIGILL\n"},   {SIGTRAP, "SIGTRAP\n"}};
 
 char interrupted[128], out_of_time[160];
+// What is being done: the handler reads one half, while the other may be written.
+char doing[2][512];
+std::atomic<const char*> doing_now{nullptr};
+std::atomic<bool> ends_by_itself{false};
 char fault_stack[size_t{1} << 16];  // of EndForFault: the program's own may be full
 const char* name = nullptr;         // the tool's; null before EndOnSignals
 
@@ -47,6 +52,10 @@ void SayAs(const char* text) {
   (void)!write(STDERR_FILENO, text, std::strlen(text));
 }
 
+void SayDoing() {
+  if (const char* const text = doing_now.load(); text != nullptr) Say(text);
+}
+
 // What nobody will finish or need.
 void CleanUp() {
   RemoveUnfinishedFile();
@@ -56,6 +65,7 @@ void CleanUp() {
 void End(int signal) {
   CleanUp();
   Say(signal == SIGALRM ? out_of_time : interrupted);
+  if (signal != SIGALRM) SayDoing();
   _exit(signal == SIGALRM ? kExitUsage : 128 + signal);
 }
 
@@ -78,6 +88,7 @@ void EndForFault(int signal) {
   SayAs(": internal error: ");
   for (const auto& [number, text] : kFaults)
     if (number == signal) (void)!write(STDERR_FILENO, text, std::strlen(text));
+  SayDoing();
   _exit(kExitInternal);
 }
 
@@ -116,6 +127,24 @@ __attribute__((section(".preinit_array"),
 #endif
 
 }  // namespace
+
+void SayWhenInterrupted(const std::string& text) {
+  char* const free = doing_now.load() == doing[0] ? doing[1] : doing[0];
+  std::snprintf(free, sizeof doing[0], "%s: %.*s\n", name != nullptr ? name : "",
+                static_cast<int>(sizeof doing[0] - 64), text.c_str());
+  doing_now.store(free);
+}
+
+void EndsByItself() { ends_by_itself.store(true); }
+
+void SayWhenEndedByOthers() {
+  std::atexit([] {
+    if (ends_by_itself.load()) return;
+    CleanUp();
+    SayAs(": error: a library has ended this process\n");
+    SayDoing();
+  });
+}
 
 void EndOnSignals(const char* tool, double time_limit_s) {
   std::snprintf(interrupted, sizeof(interrupted), "%s: interrupted\n", tool);

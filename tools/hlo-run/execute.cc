@@ -51,13 +51,27 @@ std::string ProfileOf(const PreparedRun& run, const RunOptions& o, int64_t timed
                                  : ProfileTrace(run.Profile(), runs);
 }
 
-// Runs until both --iterations and --min-seconds are met.
-absl::Status RunTimed(PreparedRun& run, const RunOptions& o, std::vector<double>& seconds) {
+// Runs until both --iterations and --min-seconds are met. Several processes run equally often: the
+// first decides, after as many runs as there were before, since the question takes time.
+absl::Status RunTimed(PreparedRun& run, const RunOptions& o, const RunDevices& devices,
+                      std::vector<double>& seconds) {
   const int64_t warmup = WarmupRuns(o);
   for (int64_t i = 0; i < warmup; ++i) RETURN_IF_ERROR(run.Run());
   const ProgressCallback progress = TerminalProgress();
   const Stopwatch total;
-  while (static_cast<int64_t>(seconds.size()) < o.iterations || total.Seconds() < o.min_seconds) {
+  size_t question = 1;  // runs after which the processes agree again
+  while (true) {
+    bool more = static_cast<int64_t>(seconds.size()) < o.iterations;
+    if (!more && o.min_seconds <= 0) break;
+    if (!more && devices.agree == nullptr) more = total.Seconds() < o.min_seconds;
+    if (!more && devices.agree != nullptr) {
+      more = true;
+      if (seconds.size() >= question) {
+        ASSIGN_OR_RETURN(more, devices.agree(total.Seconds() < o.min_seconds));
+        question = 2 * seconds.size();
+      }
+    }
+    if (!more) break;
     const Stopwatch watch;
     RETURN_IF_ERROR(run.Run());
     seconds.push_back(watch.Seconds());
@@ -187,7 +201,7 @@ absl::StatusOr<Execution> Execute(Client& client, std::unique_ptr<Module> module
                                  : executable.PrepareDonating(
                                        {arguments[0].begin(), arguments[0].end()}, given));
   if (timed) {
-    RETURN_IF_ERROR(RunTimed(*run, o, execution.seconds));
+    RETURN_IF_ERROR(RunTimed(*run, o, devices, execution.seconds));
     if (!o.profile.empty())
       execution.profile = ProfileOf(*run, o, static_cast<int64_t>(execution.seconds.size()));
   } else {

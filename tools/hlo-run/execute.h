@@ -1,6 +1,7 @@
 // One module on one platform: compiled, run and timed.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -38,6 +39,8 @@ absl::StatusOr<std::vector<absl::Status>> Sanitize(Client& client, const Module&
 struct RunDevices {
   std::optional<DeviceAssignment> devices;
   CommunicatorFactory communicators;
+  // What the first process answers, for all: whether to run once more. Null: this process decides.
+  std::function<absl::StatusOr<bool>(bool)> agree;
 };
 
 // `timed` false: one run, without warm-up (the reference platform). `given`: the arguments of one

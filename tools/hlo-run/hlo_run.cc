@@ -242,11 +242,12 @@ absl::Status CheckCapabilities(const RunOptions& o, const Capabilities& can) {
 // Where the module runs, in a job of several processes; all agree that they run the same.
 absl::StatusOr<RunDevices> DevicesOfJob(const RunOptions& o, const Module& module, Job* job) {
   if (job == nullptr) return RunDevices();
-  RETURN_IF_ERROR(job->AgreeOn(module));
+  RETURN_IF_ERROR(job->AgreeOn(module, o));
   ASSIGN_OR_RETURN(DeviceAssignment devices, job->Assign(module, o.local_devices));
   ASSIGN_OR_RETURN(const std::string table, job->Table(devices));
   if (job->speaks()) std::fputs(table.c_str(), stderr);
-  return RunDevices{std::move(devices), job->Communicators()};
+  return RunDevices{std::move(devices), job->Communicators(),
+                    [job](bool more) { return job->Tell(more); }};
 }
 
 // The results of all devices where this process has those of its own.

@@ -1,10 +1,15 @@
 // Start, agreement, and the results of a job of several processes.
 //
-// Every process reads the module by itself. Before anything runs they compare a hash of it, and one
-// that differs is named; a job of different modules would wait for ever. Results are gathered by
-// rank 0, which alone prints and writes files. An error in one process is told to all others, which
-// end with it. Flags that look into one process are refused with their name rather than ignored.
+// Every process reads the module by itself. Before anything runs they compare a hash of it, of
+// their own program's build and of their flags, and one that differs is named; a job of different
+// modules would wait for ever, one of different builds may give each device other bits. Results are
+// gathered by rank 0, which alone prints and writes files. An error in one process is told to all
+// others, which end with it. Flags that look into one process are refused with their name rather
+// than ignored.
 #include "tools/hlo-run/job.h"
+
+#include <elf.h>
+#include <link.h>
 
 #include <algorithm>
 #include <chrono>
@@ -13,6 +18,7 @@
 #include <thread>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "mpi/mpi_library.h"
@@ -20,6 +26,8 @@
 #include "printer/printer.h"
 #include "runtime/collective/process_communicator.h"
 #include "support/status.h"
+#include "tools/common/report.h"
+#include "tools/common/signals.h"
 #include "types/literal_leaves.h"
 
 namespace hlokit {
@@ -58,6 +66,49 @@ std::vector<int> RanksOf(const DeviceAssignment& devices, int size) {
   return ranks;
 }
 
+// The linker's number of this program, as hexadecimal digits; empty where it has none.
+std::string BuildId() {
+  std::string id;
+  const auto look = [](dl_phdr_info* info, size_t, void* out) {
+    for (int k = 0; k < info->dlpi_phnum; ++k) {
+      const auto& header = info->dlpi_phdr[k];
+      if (header.p_type != PT_NOTE) continue;
+      const auto* at = reinterpret_cast<const char*>(info->dlpi_addr + header.p_vaddr);
+      const char* const end = at + header.p_memsz;
+      const auto padded = [](size_t n) { return (n + 3) / 4 * 4; };
+      while (at + sizeof(ElfW(Nhdr)) <= end) {
+        const auto& note = *reinterpret_cast<const ElfW(Nhdr)*>(at);
+        const char* const name = at + sizeof note;
+        const char* const text = name + padded(note.n_namesz);
+        at = text + padded(note.n_descsz);
+        if (note.n_type != NT_GNU_BUILD_ID || at > end || note.n_namesz != 4 ||
+            absl::string_view(name, 3) != "GNU")
+          continue;
+        *static_cast<std::string*>(out) =
+            absl::BytesToHexString(absl::string_view(text, note.n_descsz));
+        return 1;
+      }
+    }
+    return 1;  // the program itself comes first
+  };
+  dl_iterate_phdr(look, &id);
+  return id;
+}
+
+// The flags that decide what a module computes.
+std::string FlagsText(const RunOptions& o) {
+  std::string text = absl::StrCat("--platform=", o.platform);
+  if (!o.run_passes) absl::StrAppend(&text, " --no-passes");
+  if (!o.passes.empty()) absl::StrAppend(&text, " --passes=", o.passes);
+  absl::StrAppend(&text, " --partition=", o.partition);
+  if (o.local_devices > 0) absl::StrAppend(&text, " --local-devices=", o.local_devices);
+  if (o.iterations != 1) absl::StrAppend(&text, " --iterations=", o.iterations);
+  if (o.warmup >= 0) absl::StrAppend(&text, " --warmup=", o.warmup);
+  if (!o.reference_platform.empty())
+    absl::StrAppend(&text, " --reference-platform=", o.reference_platform);
+  return text;
+}
+
 // The bytes of a leaf and the sizes of its dimensions, which differ where they are dynamic.
 struct Leaf {
   explicit Leaf(Literal& leaf) : literal(&leaf), sizes(leaf.shape().rank()) {
@@ -88,20 +139,39 @@ absl::StatusOr<std::unique_ptr<Job>> Job::Start(const RunOptions& o) {
   return std::unique_ptr<Job>(new Job(std::move(transport), o.timeout));
 }
 
+Job::Job(std::unique_ptr<Transport> transport, double timeout_s)
+    : group_(std::move(transport), {.timeout_s = timeout_s,
+                                    .on_slow =
+                                        [](const std::string& text) {
+                                          ClearProgress();
+                                          std::fprintf(stderr, "%s: warning: %s\n", kTool.data(),
+                                                       text.c_str());
+                                        },
+                                    .on_status = SayWhenInterrupted}) {
+  SayWhenEndedByOthers();
+}
+
+Job::~Job() { EndsByItself(); }
+
 absl::Status Job::Ended() const {
   return absl::UnavailableError(
       absl::StrCat("rank ", rank(), " ends with the others: ", group_.reason()));
 }
 
-absl::Status Job::AgreeOn(const Module& module) {
-  const std::string text = Print(module);
-  const std::string own = absl::StrCat(module.name(), " (", std::hash<std::string>()(text), ")");
-  const auto all = group_.Exchange(own);
-  if (!all) return Ended();
-  for (int other = 0; other < size(); ++other)
-    if ((*all)[static_cast<size_t>(other)] != own)
-      return InvalidArgument("rank ", other, " runs another module than rank ", rank(), ": ",
-                             (*all)[static_cast<size_t>(other)], " and ", own);
+absl::Status Job::AgreeOn(const Module& module, const RunOptions& o) {
+  const std::pair<absl::string_view, std::string> questions[] = {
+      {" is another build of the program than rank ", absl::StrCat("build ", BuildId())},
+      {" runs another module than rank ",
+       absl::StrCat(module.name(), " (", std::hash<std::string>()(Print(module)), ")")},
+      {" has other flags than rank ", FlagsText(o)}};
+  for (const auto& [differs, own] : questions) {
+    const auto all = group_.Exchange(own);
+    if (!all) return Ended();
+    for (int other = 0; other < size(); ++other)
+      if ((*all)[static_cast<size_t>(other)] != own)
+        return InvalidArgument("rank ", other, differs, rank(), ": ",
+                               (*all)[static_cast<size_t>(other)], " and ", own);
+  }
   return absl::OkStatus();
 }
 

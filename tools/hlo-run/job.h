@@ -25,14 +25,17 @@ class Job {
   // one process.
   static absl::StatusOr<std::unique_ptr<Job>> Start(const RunOptions& options);
 
+  ~Job();
+
   int rank() const { return group_.rank(); }
   int size() const { return group_.size(); }
   // Whether this process prints and writes for all.
   bool speaks() const { return rank() == 0; }
 
-  // Waits for all processes. Errors: InvalidArgument where the modules differ; Unavailable where a
-  // process has failed, with its message.
-  absl::Status AgreeOn(const Module& module);
+  // Waits for all processes. Errors: InvalidArgument where the programs, the modules or the flags
+  // that decide what a module computes differ; Unavailable where a process has failed, with its
+  // message.
+  absl::Status AgreeOn(const Module& module, const RunOptions& options);
   // The devices of the module, divided among the processes in the order of ranks: as many to each,
   // or --local-devices. Errors: InvalidArgument where they do not divide.
   absl::StatusOr<DeviceAssignment> Assign(const Module& module, int64_t local_devices) const;
@@ -49,8 +52,7 @@ class Job {
   void Fail(const absl::Status& status);
 
  private:
-  Job(std::unique_ptr<Transport> transport, double timeout_s)
-      : group_(std::move(transport), timeout_s) {}
+  Job(std::unique_ptr<Transport> transport, double timeout_s);
   absl::Status Ended() const;
   absl::Status Finish(std::vector<Transport::Request>& requests);
 

@@ -37,6 +37,8 @@ void BindHalfMinMax(Binder& b, bool max);
 void BindHalfSign(Binder& b, bool abs);
 void BindHalfEx2(Binder& b);
 void BindHalfTanh(Binder& b);
+// A column of f32 with the values of one of f16 or bf16; `flush`: subnormals as zeros.
+uint32_t WidenHalf(Binder& b, uint32_t at, Type type, bool flush);
 
 // Bytes of memory for a lane; null after a fault (out of bounds or misaligned).
 std::byte* LaneMemory(const Op& op, Warp& warp, int lane, uint64_t address, int64_t size,

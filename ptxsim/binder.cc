@@ -68,6 +68,14 @@ void LoadLocalBase(const Op& op, Warp& warp, LaneMask) {
   HLOKIT_LANES(i) d[i] = base;
 }
 
+// a + b * op.flags.
+void IndexAddress(const Op& op, std::byte* frame, void* result) {
+  const uint64_t* a = In<uint64_t>(frame, op.a);
+  const uint64_t* b = In<uint64_t>(frame, op.b);
+  uint64_t* d = static_cast<uint64_t*>(result);
+  HLOKIT_LANES(i) d[i] = a[i] + b[i] * op.flags;
+}
+
 // The bits of a constant as `type` has them.
 uint64_t BitsAs(const Operand& operand, Type type) {
   if (operand.kind == Operand::kInteger) {
@@ -200,9 +208,40 @@ Slot Binder::SourceSlot(const Operand& operand, Type immediate) {
   return {SymbolAddress(operand, bytes), static_cast<uint8_t>(bytes)};
 }
 
-// The address of a variable, parameter or function, in its own space.
+// Bytes of an element of the array that an operand indexes.
+int Binder::ElementBytes(const Operand& operand) const {
+  Symbol storage;
+  const Symbol* symbol = decoder_.Find(operand.name, instruction_.scope, storage);
+  if (symbol != nullptr && symbol->kind == Symbol::kVariable) {
+    const Variable& variable = decoder_.function().variables[symbol->index];
+    return BytesOf(variable.type) * variable.vector;
+  }
+  if (const auto* place = decoder_.program().FindVariable(operand.name)) return place->element;
+  for (const Variable& formal : decoder_.function().parameters)
+    if (formal.name == operand.name) return BytesOf(formal.type) * formal.vector;
+  return 1;
+}
+
+// The address of a variable, parameter or function, in its own space, or of an element of it.
 uint32_t Binder::SymbolAddress(const Operand& operand, int bytes) {
-  const auto offset = static_cast<uint64_t>(operand.offset);
+  const int scale = operand.is_indexed ? ElementBytes(operand) : 0;
+  const uint64_t offset =
+      static_cast<uint64_t>(operand.offset) +
+      static_cast<uint64_t>(operand.elements) * static_cast<uint64_t>(scale);
+  if (operand.parts.empty()) return BaseAddress(operand, offset, bytes);
+  const Slot index = SourceSlot(operand.parts[0], Type::kB64);
+  Op op = MakeEval(&IndexAddress, Type::kB64, 0);
+  op.a = BaseAddress(operand, offset, 8);
+  op.b = Convert(index.at, index.bytes, 8, false);
+  op.flags = static_cast<uint32_t>(scale);
+  op.d = Temporary(8);
+  if (failed_) return 0;
+  const uint32_t at = Emit(op).d;
+  return bytes == 8 ? at : Convert(at, 8, bytes, false);
+}
+
+// The address of a variable, parameter or function plus `offset` bytes.
+uint32_t Binder::BaseAddress(const Operand& operand, uint64_t offset, int bytes) {
   Symbol storage;
   const Symbol* symbol = decoder_.Find(operand.name, instruction_.scope, storage);
   int64_t local = decoder_.FormalOffset(operand.name);
@@ -215,7 +254,7 @@ uint32_t Binder::SymbolAddress(const Operand& operand, int bytes) {
   }
   if (local >= 0) {
     Op op = MakeExec(&LoadLocalBase);
-    op.offset = local + operand.offset;
+    op.offset = local + static_cast<int64_t>(offset);
     op.d = Temporary(8);
     const uint32_t at = Emit(op).d;
     return bytes == 8 ? at : Convert(at, 8, bytes, false);
@@ -303,11 +342,12 @@ int64_t Binder::Immediate(int i) {
 }
 
 void Binder::Address(const Operand& operand, Op& op) {
-  if (operand.kind != Operand::kAddress || operand.parts.empty()) {
+  const bool is_element = operand.kind == Operand::kName && operand.is_indexed;
+  if (!is_element && (operand.kind != Operand::kAddress || operand.parts.empty())) {
     Error(operand.place, "expected an address in brackets");
     return;
   }
-  Operand base = operand.parts[0];
+  Operand base = is_element ? operand : operand.parts[0];
   op.offset = base.offset;
   base.offset = 0;
   if (base.kind == Operand::kInteger) {
@@ -321,6 +361,10 @@ void Binder::Address(const Operand& operand, Op& op) {
   Symbol storage;
   const Symbol* symbol = decoder_.Find(base.name, instruction_.scope, storage);
   const bool is_register = symbol != nullptr && symbol->kind == Symbol::kRegister;
+  if (is_register && base.is_indexed) {
+    Error(base.place, absl::StrCat("`", base.name, "` is a register, not an array"));
+    return;
+  }
   if (!is_register) {
     const ProgramDecoder::Place* place = nullptr;
     bool is_local = decoder_.FormalOffset(base.name) >= 0;

@@ -84,6 +84,8 @@ class Binder {
 
   uint32_t SourceName(const Operand& operand, Type type);
   uint32_t SymbolAddress(const Operand& operand, int bytes);
+  uint32_t BaseAddress(const Operand& operand, uint64_t offset, int bytes);
+  int ElementBytes(const Operand& operand) const;
   uint32_t Convert(uint32_t at, int from_bytes, int to_bytes, bool is_signed);
 
   FunctionDecoder& decoder_;

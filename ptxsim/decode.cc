@@ -6,9 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "ptxsim/binder.h"
 #include "ptxsim/decoder_internal.h"
 #include "ptxsim/memory.h"
@@ -58,6 +56,7 @@ const ProgramDecoder::Place* ProgramDecoder::FindVariable(absl::string_view name
 ProgramDecoder::Place ProgramDecoder::PlaceVariable(const Variable& variable) {
   Place place;
   place.space = variable.space;
+  place.element = BytesOf(variable.type) * variable.vector;
   const int64_t size = variable.ByteSize();
   if (variable.space == Space::kShared) {
     if (size == 0) {  // dynamic: behind all others, once those are known
@@ -177,7 +176,6 @@ Slot FunctionDecoder::RegisterColumn(uint32_t index) {
     const RegisterInfo& info = function_.registers[index];
     slot.bytes = info.type == Type::kPred ? 0 : static_cast<uint8_t>(BytesOf(info.type));
     slot.at = NewColumn(slot.bytes);
-    for (int i = 1; i < info.vector; ++i) NewColumn(slot.bytes);
   }
   return slot;
 }
@@ -267,35 +265,6 @@ void FunctionDecoder::FixTargets() {
     code_->ops[op].target = first_op_[function_.labels[label]];
   for (const auto& [at, label] : target_fixups_)
     code_->targets[at] = first_op_[function_.labels[label]];
-}
-
-// Holds modifiers and the number of operands to the instruction's row.
-bool FunctionDecoder::CheckForm(const Instruction& instruction) {
-  const InstructionRow& row = *FindInstruction(instruction.opcode);
-  const int count = static_cast<int>(instruction.operands.size());
-  if (count < row.min_operands || count > row.max_operands) {
-    program_.out().Error(
-        instruction.place, "", instruction.opcode, " takes ", row.min_operands,
-        row.max_operands > row.min_operands ? absl::StrCat(" to ", row.max_operands) : "",
-        " operands, found ", count);
-    return false;
-  }
-  const auto has = [](absl::string_view list, absl::string_view word) {
-    for (absl::string_view entry : absl::StrSplit(list, ' ', absl::SkipEmpty()))
-      if (entry == word || (entry.back() == '*' && entry.size() > 1 &&
-                            absl::StartsWith(word, entry.substr(0, entry.size() - 1))))
-        return true;
-    return false;
-  };
-  for (absl::string_view modifier : instruction.modifiers) {
-    const bool is_type = TypeNamed(modifier).has_value();
-    if (has(row.modifiers, modifier) || (is_type && (row.types == "*" || has(row.types, modifier))))
-      continue;
-    program_.out().Error(instruction.place, "", "instruction `", instruction.opcode,
-                         "` is not supported with `.", modifier, "`");
-    return false;
-  }
-  return true;
 }
 
 void FunctionDecoder::DecodeInstruction(uint32_t index) {

@@ -32,6 +32,7 @@ class ProgramDecoder {
     Space space = Space::kGlobal;
     uint64_t address = 0;     // in its space
     bool is_dynamic = false;  // counts from the first byte of dynamic shared memory
+    int element = 1;          // bytes of an element
   };
   // A module-level variable; nullptr where there is none of the name.
   const Place* FindVariable(absl::string_view name) const;
@@ -83,6 +84,10 @@ class FunctionDecoder {
   void LayOutFormals();
   void DecodeInstruction(uint32_t index);
   bool CheckForm(const Instruction& instruction);
+  bool CheckRounding(const Instruction& instruction);
+  bool CheckOperandTypes(const Instruction& instruction);
+  bool CheckOperandType(const Instruction& instruction, const Operand& operand, Type want);
+  bool CheckWidth(const Instruction& instruction, const Operand& operand, Type want);
   void FixTargets();
 
   ProgramDecoder& program_;

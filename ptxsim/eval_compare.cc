@@ -107,12 +107,6 @@ Eval CompareOf(Type type, Comparison c, bool flush) {
   return ForInteger(type, [&]<typename T>(T) -> Eval { return CompareOf<T>(c); });
 }
 
-struct HalfToFloat {
-  static float Do(uint16_t a) { return F16Value(a); }
-};
-struct BHalfToFloat {
-  static float Do(uint16_t a) { return BF16Value(a); }
-};
 struct HighPart {
   static uint16_t Do(uint32_t a) { return uint16_t(a >> 16); }
 };
@@ -120,15 +114,6 @@ struct LowPart {
   static uint16_t Do(uint32_t a) { return uint16_t(a); }
 };
 
-// f16 values are compared as f32; .ftz of f16 flushes at another bound.
-uint32_t Widened(Binder& b, uint32_t at, Type type) {
-  const bool brain = type == Type::kBF16 || type == Type::kBF16x2;
-  Op op = b.MakeEval(brain ? Eval(&Unary<BHalfToFloat, float, uint16_t>)
-                           : Eval(&Unary<HalfToFloat, float, uint16_t>),
-                     Type::kF32, b.Temporary(4));
-  op.a = at;
-  return b.Emit(op).d;
-}
 // One half of a packed pair.
 uint32_t Part(Binder& b, uint32_t at, bool high) {
   Op op = b.MakeEval(
@@ -151,8 +136,8 @@ void CombineMasks(const Op& op, std::byte* frame, void* result) {
 uint32_t EmitCompare(Binder& b, Type type, uint32_t x, uint32_t y) {
   const bool half = type == Type::kF16 || type == Type::kBF16;
   if (half) {
-    x = Widened(b, x, type);
-    y = Widened(b, y, type);
+    x = WidenHalf(b, x, type, b.Has("ftz"));
+    y = WidenHalf(b, y, type, b.Has("ftz"));
   }
   const Eval eval = CompareOf(half ? Type::kF32 : type, ComparisonOf(b), b.Has("ftz") && !half);
   if (eval == nullptr) {

@@ -95,10 +95,12 @@ void FloatToFloat(const Op& op, std::byte* frame, void* result) {
   std::copy_n(values, kLanes, d);
 }
 
-// Float to integer: out of range values give the nearest bound, NaN gives 0 (ISA, cvt).
-template <typename R>
+// Float to integer: out of range values give the nearest bound. NaN gives 0, but the integer with
+// the highest bit alone where either side has 64 bits (ISA, cvt).
+template <typename R, typename A>
 R Clamped(double x, Rounding rounding) {
-  if (x != x) return 0;
+  constexpr bool kWide = sizeof(R) == 8 || std::is_same_v<A, double>;
+  if (x != x) return kWide ? static_cast<R>(uint64_t{1} << (8 * sizeof(R) - 1)) : R(0);
   x = ToIntegral(x, rounding);
   constexpr R kMin = std::numeric_limits<R>::min(), kMax = std::numeric_limits<R>::max();
   if (x <= double(kMin)) return kMin;
@@ -114,7 +116,7 @@ void FloatToInteger(const Op& op, std::byte* frame, void* result) {
   for (int i = 0; i < kLanes; ++i) {
     double x = Load(a[i]);
     if ((op.flags & kFtz) && IsSubnormalF32(a[i])) x = std::copysign(0.0, x);
-    values[i] = Clamped<R>(x, rounding);
+    values[i] = Clamped<R, A>(x, rounding);
   }
   std::copy_n(values, kLanes, d);
 }

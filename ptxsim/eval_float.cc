@@ -148,6 +148,24 @@ void Pairs(const Op& op, std::byte* frame, void* result) {
   }
 }
 
+// The columns of an operation's sources. Of mixed precision (add.f32.f16, fma.f32.bf16) all but the
+// last are narrow: they are widened, which is exact. False: reported.
+bool FloatSources(Binder& b, Type type, int arity, uint32_t* sources) {
+  const Type narrow = b.type(1);
+  const bool mixed = narrow != Type::kNone;
+  const absl::string_view name = b.instruction().opcode;
+  if (mixed && ((name != "add" && name != "sub" && name != "fma") || type != Type::kF32 ||
+                (narrow != Type::kF16 && narrow != Type::kBF16)))
+    return b.Unsupported(), false;
+  for (int i = 0; i < arity; ++i) {
+    const bool widen = mixed && i + 1 < arity;
+    sources[i] = b.Source(i + 1, widen ? narrow : type);
+    if (b.failed()) return false;
+    if (widen) sources[i] = WidenHalf(b, sources[i], narrow, false);
+  }
+  return true;
+}
+
 template <typename F, int kArity>
 void BindArithmetic(Binder& b) {
   Type type = b.type();
@@ -160,19 +178,21 @@ void BindArithmetic(Binder& b) {
   if (type == Type::kF32x2) eval = &Pairs<F, kArity>;
   if (eval == nullptr) return b.Unsupported();
   if (b.size() != kArity + 1) return b.Unsupported();
+  uint32_t sources[kArity];
+  if (!FloatSources(b, type, kArity, sources)) return;
   Op op = b.MakeEval(eval, type, 0);
   op.mode = static_cast<uint8_t>(rounding);
   op.flags = FlagsOf(b);
-  op.a = b.Source(1, type);
-  if (kArity > 1) op.b = b.Source(2, type);
-  if (kArity > 2) op.c = b.Source(3, type);
+  op.a = sources[0];
+  if (kArity > 1) op.b = sources[kArity > 1 ? 1 : 0];
+  if (kArity > 2) op.c = sources[kArity - 1];
   op.d = b.Result(0, type);
   if (!b.failed()) b.Emit(op);
 }
 
 // min and max: the number where one operand is NaN, or NaN with .NaN; -0 is below +0.
 struct MinMaxMode {
-  enum : uint32_t { kMax = 4, kNanModifier = 8, kXorSignAbs = 16, kThree = 32 };
+  enum : uint32_t { kMax = 4, kNanModifier = 8, kXorSignAbs = 16, kThree = 32, kAbs = 64 };
 };
 template <typename T, typename U>
 T MinMax(T a, T b, uint32_t flags) {
@@ -184,8 +204,9 @@ T MinMax(T a, T b, uint32_t flags) {
   }
   constexpr U kSign = U{1} << (8 * sizeof(T) - 1);
   U sign = 0;
-  if (flags & MinMaxMode::kXorSignAbs) {
+  if (flags & MinMaxMode::kXorSignAbs)
     sign = (std::bit_cast<U>(a) ^ std::bit_cast<U>(b)) & kSign;
+  if (flags & (MinMaxMode::kXorSignAbs | MinMaxMode::kAbs)) {
     a = std::fabs(a);
     b = std::fabs(b);
   }
@@ -229,6 +250,7 @@ void BindMinMax(Binder& b, bool max) {
   op.flags = When(max, MinMaxMode::kMax) | When(b.Has("ftz"), kFtz) |
              When(b.Has("NaN"), MinMaxMode::kNanModifier) |
              When(b.Has("xorsign"), MinMaxMode::kXorSignAbs) |
+             When(b.Has("abs") && !b.Has("xorsign"), MinMaxMode::kAbs) |
              When(b.size() == 4, MinMaxMode::kThree);
   op.a = b.Source(1, type);
   op.b = b.Source(2, type);

@@ -168,7 +168,21 @@ void SignLanes(const Op& op, std::byte* frame, void* result) {
   }
 }
 
+template <typename H, bool kFlush>
+struct ToFloat {
+  static float Do(uint16_t a) { return H::Read(Flush<H>(a, kFlush ? kFtz : 0)); }
+};
+
 }  // namespace
+
+uint32_t WidenHalf(Binder& b, uint32_t at, Type type, bool flush) {
+  const Eval eval = IsBrain(type) ? Eval(&Unary<ToFloat<BF16, false>, float, uint16_t>)
+                    : flush       ? Eval(&Unary<ToFloat<F16, true>, float, uint16_t>)
+                                  : Eval(&Unary<ToFloat<F16, false>, float, uint16_t>);
+  Op op = b.MakeEval(eval, Type::kF32, b.Temporary(4));
+  op.a = at;
+  return b.Emit(op).d;
+}
 
 void BindHalfAdd(Binder& b) { BindHalf<AddH, 2>(b); }
 void BindHalfSub(Binder& b) { BindHalf<SubH, 2>(b); }

@@ -343,8 +343,43 @@ void BindLop3(Binder& b) {
   combine.mode = b.Has("or") ? 1 : 0;
   if (!b.failed()) b.Emit(combine);
 }
+namespace {
+
+// mov.v4 d, a: component by component, through temporaries, for d may be a in another order. A
+// special register's fourth component is 0.
+void BindMoveVector(Binder& b) {
+  const Type type = b.type();
+  const Operand& to = b.operand(0);
+  std::vector<Operand> from = b.operand(1).parts;
+  if (b.operand(1).kind == Operand::kName)
+    for (const char letter : absl::string_view("xyzw")) {
+      Operand part = b.operand(1);
+      part.name += absl::StrCat(".", std::string(1, letter));
+      if (letter == 'w') part.kind = Operand::kInteger;
+      from.push_back(part);
+    }
+  const auto count = static_cast<size_t>(b.vector_size());
+  if (from.size() < count || to.parts.size() != count) return b.Unsupported();
+  std::vector<uint32_t> copies;
+  for (size_t i = 0; i < count; ++i) {
+    Op op = b.MakeEval(CopyOf(type), type, b.Temporary(BytesOf(type)));
+    op.a = b.Source(from[i], type);
+    if (b.failed()) return;
+    copies.push_back(b.Emit(op).d);
+  }
+  for (size_t i = 0; i < count && !b.failed(); ++i) {
+    if (to.parts[i].kind == Operand::kSink) continue;
+    Op op = b.MakeEval(CopyOf(type), type, b.Result(to.parts[i], type));
+    op.a = copies[i];
+    b.Emit(op);
+  }
+}
+
+}  // namespace
+
 void BindMov(Binder& b) {
   const Type type = b.type();
+  if (b.vector_size() > 1) return BindMoveVector(b);
   if (b.operand(0).kind == Operand::kVector) return BindUnpack(b);
   if (b.operand(1).kind == Operand::kVector) return BindPack(b);
   b.Map(CopyOf(type), type, {type});

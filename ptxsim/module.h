@@ -30,8 +30,10 @@ struct Operand {
   bool negated = false;  // !p
   bool is_single = false;
   SourcePlace place;
-  std::string name;    // with its suffix: %tid.x
-  int64_t offset = 0;  // bytes
+  std::string name;      // with its suffix: %tid.x
+  int64_t offset = 0;    // bytes
+  int64_t elements = 0;  // name[2], name[%r1+2]: elements of the array; the register is parts[0]
+  bool is_indexed = false;
   uint64_t bits = 0;
   std::vector<Operand> parts;
 };
@@ -77,14 +79,13 @@ struct Variable {
 // A row of `.reg .b32 %r<10>;` (first 0, count 10) or `.reg .pred p;` (count 0: the name alone).
 struct RegisterRange {
   Type type = Type::kB32;
-  int vector = 1;
   uint32_t first = 0;  // index of the range's first register in the function
   uint32_t count = 0;
 };
 
 // What a name stands for inside a scope.
 struct Symbol {
-  enum Kind : uint8_t { kRegister, kVariable, kLabel, kTargets, kPrototype };
+  enum Kind : uint8_t { kRegister, kVariable, kLabel, kTargets, kPrototype, kVector };
   Kind kind = kLabel;
   uint32_t index = 0;
 };
@@ -95,6 +96,7 @@ struct Scope {
   absl::flat_hash_map<std::string, RegisterRange> ranges;  // by prefix
 };
 
+// A vector is as many registers in a row; `vector`, of the first, is their number.
 struct RegisterInfo {
   Type type = Type::kB32;
   int vector = 1;

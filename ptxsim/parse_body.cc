@@ -95,6 +95,9 @@ bool Parser::ParseFunctionDirectives() {
 bool Parser::ParseBody() {
   function_->is_defined = true;
   Advance();
+  for (const std::vector<Variable>* formals : {&function_->results, &function_->parameters})
+    for (const Variable& formal : *formals)
+      if (formal.space == Space::kRegister) DeclareRegister(formal.name, formal, formal.place);
   std::vector<uint32_t> outer;  // scopes around this one
   for (;;) {
     if (out_.full()) return true;
@@ -192,19 +195,35 @@ bool Parser::ParseRegisters() {
       if (!Expect('>')) return false;
     }
     const auto first = static_cast<uint32_t>(function_->registers.size());
-    if (count < 0 || count + first > kMaxRegisters) {
+    if (count < 0 || count * prototype.vector + first > kMaxRegisters) {
       out_.Error(place, "", count, " registers: at most ", kMaxRegisters, " are supported");
       return false;
     }
-    function_->registers.resize(first + count, {prototype.type, prototype.vector});
-    if (is_range) {
-      function_->scopes[scope_].ranges[name] = {prototype.type, prototype.vector, first,
-                                                static_cast<uint32_t>(count)};
+    if (!is_range) {
+      DeclareRegister(name, prototype, place);
+    } else if (prototype.vector > 1) {
+      for (int64_t i = 0; i < count; ++i)
+        DeclareRegister(name + std::to_string(i), prototype, place);
     } else {
-      Declare(name, {Symbol::kRegister, first}, place);
+      function_->registers.resize(first + count, {prototype.type, 1});
+      function_->scopes[scope_].ranges[name] = {prototype.type, first,
+                                                static_cast<uint32_t>(count)};
     }
   } while (Accept(','));
   return Expect(';');
+}
+
+// One register; of a vector, one a component, by the names .x .y .z .w and .r .g .b .a.
+void Parser::DeclareRegister(const std::string& name, const Variable& prototype,
+                             SourcePlace place) {
+  const auto first = static_cast<uint32_t>(function_->registers.size());
+  function_->registers.resize(first + static_cast<uint32_t>(prototype.vector),
+                              {prototype.type, prototype.vector});
+  if (prototype.vector == 1) return Declare(name, {Symbol::kRegister, first}, place);
+  Declare(name, {Symbol::kVector, first}, place);
+  for (uint32_t i = 0; i < static_cast<uint32_t>(std::min(prototype.vector, 4)); ++i)
+    for (const char* letters : {"xyzw", "rgba"})
+      Declare(name + "." + letters[i], {Symbol::kRegister, first + i}, place);
 }
 
 void Parser::Declare(const std::string& name, Symbol symbol, SourcePlace place) {

@@ -69,7 +69,7 @@ bool Parser::ParseAddress(Operand& operand) {
   return ParseOperands(operand.parts) && Expect(']');
 }
 
-// %r1, %tid.x, symbol, symbol+8, symbol[8]
+// %r1, %tid.x, symbol, symbol+8, symbol[2], symbol[%r1+2]; %v of a vector stands for {%v.x, %v.y}
 bool Parser::ParseNameOperand(Operand& operand) {
   operand.kind = Operand::kName;
   if (!ExpectWord(operand.name)) return false;
@@ -77,12 +77,41 @@ bool Parser::ParseNameOperand(Operand& operand) {
     operand.name = operand.name + "." + std::string(token_.text);
     Advance();
   }
-  if (token_.Is('[') && (ahead_.kind == Token::kInteger)) {
-    Advance();
-    if (!ExpectInteger(operand.offset)) return false;
-    return Expect(']');
-  }
+  if (token_.Is('[')) return ParseIndex(operand);
+  ExpandVector(operand);
   return ParseOffset(operand.offset);
+}
+
+// [2], [%r1], [%r1+2] after the name of an array: elements, not bytes.
+bool Parser::ParseIndex(Operand& operand) {
+  if (++depth_ > 64) return Unexpected("fewer nested operands");
+  Advance();
+  operand.is_indexed = true;
+  if (token_.kind == Token::kWord && token_.text != "WARP_SZ") {
+    operand.parts.emplace_back();
+    if (!ParsePrimary(operand.parts[0])) return false;
+    operand.elements = std::exchange(operand.parts[0].offset, 0);
+  } else if (!ExpectInteger(operand.elements)) {
+    return false;
+  }
+  --depth_;
+  return Expect(']');
+}
+
+// The components of a vector register's name.
+void Parser::ExpandVector(Operand& operand) {
+  Symbol storage;
+  const Symbol* symbol =
+      function_ == nullptr ? nullptr : function_->Find(operand.name, scope_, storage);
+  if (symbol == nullptr || symbol->kind != Symbol::kVector) return;
+  operand.kind = Operand::kVector;
+  for (int i = 0; i < function_->registers[symbol->index].vector; ++i) {
+    Operand part;
+    part.kind = Operand::kName;
+    part.place = operand.place;
+    part.name = operand.name + "." + "xyzw"[i];
+    operand.parts.push_back(std::move(part));
+  }
 }
 
 // +8, -8, +-8 after a name.

@@ -72,6 +72,7 @@ class Parser {
   bool ParseLabel(const std::string& name, SourcePlace place);
   bool ParseLabelDirective(const std::string& name, SourcePlace place);
   bool ParseInstruction();
+  void DeclareRegister(const std::string& name, const Variable& prototype, SourcePlace place);
   void Declare(const std::string& name, Symbol symbol, SourcePlace place);
 
   // Operands.
@@ -81,6 +82,8 @@ class Parser {
   bool ParseAddress(Operand& operand);
   bool ParseGroup(Operand& operand, Operand::Kind kind, char close);
   bool ParseNameOperand(Operand& operand);
+  bool ParseIndex(Operand& operand);
+  void ExpandVector(Operand& operand);
   bool ParseOffset(int64_t& offset);
   bool ParseConstantOperand(Operand& operand);
 

@@ -75,8 +75,9 @@ std::vector<KernelStrategy> StrategiesFor(const GpuArch& arch) {
 // The step's arrays as the parameters of its kernels.
 class Parameters final : public KernelArrays {
  public:
-  Parameters(const Step& step, llvm::Function& function) : step_(step), function_(function) {
+  Parameters(const Step& step, llvm::Function& function, Builder& b) : step_(step), b_(b) {
     unsigned next = 0;
+    for (unsigned k = 0; k < function.arg_size(); ++k) pointers_.push_back(ArrayParameter(function, k));
     for (const std::vector<Slice>* slices : {&step.operands, &step.results})
       for (const Slice& slice : *slices)
         numbers_.push_back(slice.kind == Slice::Kind::kNone ? -1 : static_cast<int>(next++));
@@ -94,12 +95,13 @@ class Parameters final : public KernelArrays {
 
  private:
   llvm::Value* At(int64_t k) const {
-    if (numbers_[k] >= 0) return function_.getArg(static_cast<unsigned>(numbers_[k]));
-    return llvm::ConstantPointerNull::get(llvm::PointerType::get(function_.getContext(), 0));
+    if (numbers_[k] >= 0) return pointers_[static_cast<size_t>(numbers_[k])];
+    return llvm::ConstantPointerNull::get(b_.getPtrTy());
   }
 
   const Step& step_;
-  llvm::Function& function_;
+  Builder& b_;
+  std::vector<llvm::Value*> pointers_;
   std::vector<int> numbers_;  // of parameters; -1: an array without elements
 };
 
@@ -122,7 +124,7 @@ llvm::Function* DeclareKernel(llvm::Module& module, const std::string& name, int
                               int threads) {
   llvm::LLVMContext& context = module.getContext();
   const std::vector<llvm::Type*> types(static_cast<size_t>(arrays) + 1,
-                                       llvm::PointerType::get(context, 0));
+                                       llvm::PointerType::get(context, kGlobalSpace));
   auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), types, false);
   auto* kernel = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, name, module);
   kernel->setCallingConv(llvm::CallingConv::PTX_Kernel);
@@ -163,7 +165,7 @@ const Instruction* EmitKernel(llvm::Module& module, const Step& step, const Kern
       DeclareKernel(module, launch.kernel, ArrayCount(step), launch.grid.threads);
   Builder b(llvm::BasicBlock::Create(context, "entry", function));
   b.set_index_bits(kernel.index_bits);
-  Parameters arrays(step, *function);
+  Parameters arrays(step, *function, b);
   // Idle threads have numbers, too, which must not wrap.
   const bool wide = kernel.index_bits > 32 || launch.grid.Threads() > INT32_MAX;
   llvm::Value* const number = ThreadNumber(b, launch.grid, wide ? 64 : 32);

@@ -17,6 +17,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Target/TargetOptions.h"
+#include "llvm/Transforms/Scalar/InferAddressSpaces.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -78,6 +79,8 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level)
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, sccs, modules);
   llvm::ModulePassManager all;
+  // First: alignments of parameters are not seen through conversions of their pointers.
+  all.addPass(llvm::createModuleToFunctionPassAdaptor(llvm::InferAddressSpacesPass()));
   all.addPass(llvm::createModuleToFunctionPassAdaptor(FuseSumsPass(FuseSumsPass::Which::kAll)));
   all.addPass(llvm::createModuleToFunctionPassAdaptor(SettleBitsPass()));
   const llvm::OptimizationLevel levels[] = {

@@ -90,10 +90,16 @@ llvm::Value* MakeDynamicShared(Builder& b, int64_t bytes) {
 
 int64_t DynamicSharedBytes(const llvm::Function& kernel) { return NumberOf(kernel, kSharedBytes); }
 
+llvm::Value* ArrayParameter(llvm::Function& kernel, unsigned number) {
+  llvm::BasicBlock& entry = kernel.getEntryBlock();
+  llvm::IRBuilder<> b(&entry, entry.getFirstInsertionPt());
+  return b.CreateAddrSpaceCast(kernel.getArg(number), b.getPtrTy());
+}
+
 llvm::Value* MakeScratch(Builder& b, int64_t bytes) {
   llvm::Function& kernel = *b.GetInsertBlock()->getParent();
   kernel.addFnAttr(kScratchBytes, absl::StrCat(bytes));
-  return kernel.getArg(static_cast<unsigned>(kernel.arg_size() - 1));
+  return ArrayParameter(kernel, static_cast<unsigned>(kernel.arg_size() - 1));
 }
 
 int64_t ScratchBytes(const llvm::Function& kernel) { return NumberOf(kernel, kScratchBytes); }

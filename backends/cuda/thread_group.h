@@ -17,6 +17,12 @@ llvm::Value* MakeDynamicShared(Builder& b, int64_t bytes);
 // What a kernel asked for; 0 where it did not.
 int64_t DynamicSharedBytes(const llvm::Function& kernel);
 
+// A kernel's parameters are pointers into global memory: with generic ones LLVM would convert each
+// (cvta.to.global), an instruction a parameter. The rest of the code works with generic pointers,
+// which LLVM's address space inference takes back.
+inline constexpr unsigned kGlobalSpace = 1;
+llvm::Value* ArrayParameter(llvm::Function& kernel, unsigned number);
+
 // Device memory of `bytes` bytes, aligned to 256, that all kernels of a run share: what one kernel
 // writes, the next ones of the same step read. For the kernel that `b` writes, whose last parameter
 // it is; once a kernel.

@@ -52,6 +52,7 @@ TEST(VectorKernelsTest, InstructionsOfVectors) {
     const std::string ptx = PtxOfModule(Sum(c.type, c.elements), "sm_80", {}).value();
     const std::string load = absl::Substitute("ld.global.nc.$0.", c.load),
                       store = absl::Substitute("st.global.$0.", c.load);
+    EXPECT_THAT(ptx, testing::Not(testing::HasSubstr("cvta")));  // of parameters
     if (*c.load != '\0') {
       EXPECT_THAT(ptx, testing::HasSubstr(load));
       EXPECT_THAT(ptx, testing::HasSubstr(store));

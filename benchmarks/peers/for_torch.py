@@ -124,4 +124,69 @@ def resnet(w, x):
             y = convolve(each["c"], F.relu(convolve(each["b"], y, stride)))
             x = F.relu(y + (convolve(each["skip"], x, stride) if "skip" in each else x))
     return dense(w["head"], x.mean((2, 3)))
+
+
+def mobilenet(w, x):
+    x = F.relu6(convolve(w["stem"], x, 2))
+    for block in w["blocks"]:
+        (name, each), = block.items()
+        y = F.relu6(convolve(each["up"], x)) if "up" in each else x
+        deep = each["deep"]
+        y = F.relu6(F.conv2d(y, deep["w"], deep["b"], int(name[-1]), 1, groups=y.shape[1]))
+        y = convolve(each["down"], y)
+        x = x + y if x.shape == y.shape else y
+    return dense(w["head"], F.relu6(convolve(w["last"], x)).mean((2, 3)))
+
+
+def group_norm(w, x):
+    return F.group_norm(x, 8, w["g"], w["b"], 1e-5)
+
+
+def unet_block(w, x, time):
+    y = convolve(w["conv1"], F.silu(group_norm(w["norm1"], x))) + dense(w["time"], time)[:, :, None, None]
+    y = convolve(w["conv2"], F.silu(group_norm(w["norm2"], y)))
+    return y + (convolve(w["skip"], x) if "skip" in w else x)
+
+
+def denoise(w, x, time):
+    time = F.silu(dense(w["time"], time))
+    x, kept = convolve(w["stem"], x), []
+    for number, each in enumerate(w["down"]):
+        x = unet_block(each, x, time)
+        kept.append(x)
+        if number < 2:
+            x = F.avg_pool2d(x, 2)
+    x = unet_block(w["middle"][0], x, time)
+    flat = group_norm(w["norm"], x).flatten(2).transpose(1, 2)
+    q, k, v = (heads_of(t) for t in dense(w["qkv"], flat).chunk(3, -1))
+    mixed = dense(w["out"], attention(q, k, v)).transpose(1, 2).reshape(x.shape)
+    x = unet_block(w["middle"][1], x + mixed, time)
+    for number, each in enumerate(w["up"]):
+        x = unet_block(each, torch.cat([x, kept.pop()], 1), time)
+        if number < 2:
+            x = F.interpolate(x, scale_factor=2.0, mode="nearest")
+    return convolve(w["head"], F.silu(group_norm(w["last"], x))).permute(0, 2, 3, 1)
+
+
+def listen(w, x):
+    x = x.transpose(1, 2)
+    for name, stride in (("conv1", 1), ("conv2", 2)):
+        x = F.gelu(F.conv1d(x, w[name]["w"].permute(2, 1, 0), w[name]["b"], stride, 1), approximate="tanh")
+    return encoder(w, x.transpose(1, 2) + w["places"])
+
+
+def leaves_of(tree):
+    """In the order of jax.tree_util.tree_leaves."""
+    if isinstance(tree, dict):
+        return [leaf for key in sorted(tree) for leaf in leaves_of(tree[key])]
+    return [leaf for each in tree for leaf in leaves_of(each)] if isinstance(tree, list) else [tree]
+
+
+def train(w, x, target):
+    leaves = leaves_of(w)
+    for leaf in leaves:
+        leaf.requires_grad_(True)
+    loss = ((encoder(w, x) - target) ** 2).mean()
+    slopes = torch.autograd.grad(loss, leaves)
+    return (loss, *(a.detach() - 0.01 * b for a, b in zip(leaves, slopes)))
 # SPDX-License-Identifier: Apache-2.0

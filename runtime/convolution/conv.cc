@@ -8,7 +8,8 @@
 // - dilated input (gradients of strided convolutions): one plain convolution for each remainder of
 // the output place, over every lhs_dilation-th window place (RunPhases);
 // - padding: a padded copy of the input (CopyPadded), linear in its size. Depthwise convolutions
-// have kernels of their own, which need no copy (depthwise.cc).
+// have kernels of their own, which need no copy (depthwise.cc), and so have 3 x 3 windows over many
+// features (winograd.cc).
 #include "runtime/convolution/conv.h"
 
 #include <algorithm>
@@ -17,6 +18,7 @@
 
 #include "runtime/context.h"
 #include "runtime/convolution/depthwise_internal.h"
+#include "runtime/convolution/winograd_internal.h"
 #include "runtime/dot/dot.h"
 #include "runtime/element.h"
 #include "runtime/movement/memory.h"
@@ -190,6 +192,7 @@ void RunPadded(void* ctx, Conv conv) {
   const bool padded = std::any_of(dims, dims + conv.desc.spatial_rank, ReadsPadding);
   if (CannotSum(conv.desc)) return RunInside(ctx, conv);
   if (RunDepthwiseLines(ctx, conv.desc, conv.lhs, conv.rhs, conv.out)) return;
+  if (RunWinograd(ctx, conv.desc, conv.lhs, conv.rhs, conv.out)) return;
   if (!padded) return RunInside(ctx, conv);
   HlokitConvDesc inside = conv.desc;
   const int64_t elements = LayOutCopy(conv.desc, inside);

@@ -3,12 +3,15 @@
 #include "runtime/convolution/conv.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <complex>
 #include <random>
 #include <vector>
 
 #include "gtest/gtest.h"
 #include "runtime/context.h"
+#include "runtime/dot/frozen_arrays.h"
 
 namespace hlokit {
 namespace {
@@ -248,6 +251,121 @@ TEST(ConvTest, GradientOfDepthwiseWindow) {
   c.dims[1] = {kSize, kOut, 3, kFeatures, kFeatures, kFeatures, 1, 1, 1, 2, 0};
   const Sizes sizes = {2 * c.lhs_feature_stride, 2 * c.rhs_in_stride, 9 * kFeatures};
   CheckConv<float>(c, sizes, random);
+}
+
+// Windows of 3 x 3 over many features (winograd.cc): odd and even sizes, padding more and less than
+// the window's, several pictures, sums of more than one part; small integers give exact results.
+TEST(ConvTest, ManyFeatures) {
+  Random random(11);
+  Sizes sizes;
+  for (const auto& [batch, size, in, out, pad] :
+       std::vector<std::array<int64_t, 5>>{{1, 14, 64, 64, 1},
+                                           {1, 15, 32, 96, 1},
+                                           {3, 9, 48, 32, 0},
+                                           {1, 12, 64, 32, 3},
+                                           {2, 14, 32, 64, -1},
+                                           {1, 13, 1040, 32, 1},
+                                           {1, 14, 40, 48, 1}}) {
+    SCOPED_TRACE(size);
+    CheckConv<float>(Image(batch, size, in, out, 3, 1, pad, 1, sizes), sizes, random);
+    if (HasFatalFailure()) return;
+  }
+}
+
+// What the gradient of such a convolution asks for: the window reversed, its features exchanged.
+TEST(ConvTest, ManyFeaturesReversed) {
+  Random random(12);
+  Sizes sizes;
+  HlokitConvDesc c = Image(1, 14, 32, 64, 3, 1, 1, 1, sizes);
+  for (int i = 0; i < 2; ++i) c.dims[i].reversed = 1;
+  CheckConv<float>(c, sizes, random);
+  c.rhs_in_stride = 1, c.rhs_out_stride = 32;
+  CheckConv<float>(c, sizes, random);
+}
+
+// An image of 16 x 16 x 64 with normal values, by normal weights, and what a run on some threads
+// makes of it.
+struct NormalConv {
+  explicit NormalConv(uint32_t seed) {
+    desc = Image(1, 16, 64, 64, 3, 1, 1, 1, sizes);
+    Random random(seed);
+    std::normal_distribution<float> normal;
+    lhs.resize(sizes.lhs), rhs.resize(sizes.rhs);
+    for (float& x : lhs) x = normal(random);
+    for (float& x : rhs) x = normal(random);
+  }
+  std::vector<float> Run(int32_t threads, FrozenArrays* frozen = nullptr) const {
+    std::vector<float> out(sizes.out, 99);
+    HlokitRunContext ctx = {};
+    ctx.num_threads = threads;
+    ctx.frozen = frozen;
+    hlokit_conv(&ctx, &desc, lhs.data(), rhs.data(), out.data());
+    EXPECT_EQ(ctx.failed, 0) << ctx.error;
+    return out;
+  }
+  double Exact(int64_t y, int64_t x, int64_t feature) const {
+    const std::vector<double> l(lhs.begin(), lhs.end()), r(rhs.begin(), rhs.end());
+    const int64_t place[] = {y, x};
+    return PlainSum(desc, l.data(), r.data(), 0, feature, place);
+  }
+
+  Sizes sizes;
+  HlokitConvDesc desc;
+  std::vector<float> lhs, rhs;
+};
+
+TEST(ConvTest, ManyFeaturesRoundLittle) {
+  const NormalConv conv(13);
+  const std::vector<float> out = conv.Run(1);
+  EXPECT_EQ(out, conv.Run(2));
+  EXPECT_EQ(out, conv.Run(3));
+  for (int64_t i = 0; i < 16; ++i) {
+    const double exact = conv.Exact(i, 15 - i, 4 * i);
+    // Results are sums of 576 products of deviation 1: 24 is their deviation.
+    EXPECT_NEAR(out[(i * 16 + 15 - i) * 64 + 4 * i], exact, 24 * 2e-6) << i;
+  }
+}
+
+// Weights that no run changes are transformed by the first run alone.
+TEST(ConvTest, ManyFeaturesByFrozenWeights) {
+  NormalConv conv(15);
+  const std::vector<float> expected = conv.Run(2);
+  PackedForms forms([] { return int64_t{1} << 40; });
+  FrozenArrays frozen(&forms);
+  frozen.Add(0, conv.rhs.data(), conv.sizes.rhs * int64_t{sizeof(float)});
+  EXPECT_EQ(conv.Run(2, &frozen), expected);
+  EXPECT_EQ(forms.counts().arrays, 1);
+  EXPECT_EQ(forms.counts().bytes, int64_t{16 * 64 * 64 * sizeof(float)});
+  std::fill(conv.rhs.begin(), conv.rhs.end(), 0.0f);  // nobody looks at them again
+  EXPECT_EQ(conv.Run(1, &frozen), expected);
+  EXPECT_EQ(forms.counts().arrays, 1);
+}
+
+// Pictures without pixels have padding alone.
+TEST(ConvTest, ManyFeaturesOfNoPixels) {
+  Sizes sizes;
+  HlokitConvDesc c = Image(1, 0, 32, 32, 3, 1, 8, 1, sizes);
+  Random random(16);
+  CheckConv<float>(c, sizes, random);
+}
+
+// An infinity, a NaN or a large number spoils the results that see it, and no others.
+TEST(ConvTest, ManyFeaturesKeepOutliersWhereTheyAre) {
+  for (const float value : {INFINITY, NAN, 3.4e38f, 1e20f, -1e9f}) {
+    NormalConv conv(14);
+    conv.lhs[(4 * 16 + 4) * 64 + 7] = value;
+    const std::vector<float> out = conv.Run(2);
+    for (int64_t y = 0; y < 9; ++y)
+      for (int64_t x = 0; x < 9; ++x) {
+        const bool sees = std::abs(y - 4) <= 1 && std::abs(x - 4) <= 1;
+        const float got = out[(y * 16 + x) * 64];
+        if (!sees) {
+          EXPECT_NEAR(got, conv.Exact(y, x, 0), 24 * 2e-6) << y << " " << x;
+        } else {
+          EXPECT_FALSE(std::abs(got) < 1e5f) << y << " " << x;
+        }
+      }
+  }
 }
 
 }  // namespace

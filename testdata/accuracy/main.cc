@@ -156,6 +156,8 @@ on a thin sweep, `accuracy.full` (label slow) on all of it.
 - **Sums of f32 and f64**: in any order, rounded once or after each step.
 - **Dots and convolutions of narrow floats**: in f32, rounded once; not rounded before a `convert` to f32 that reads a product
   of bf16 directly (`unrounded-products`).
+- **Convolutions of f32 by windows of 3 x 3** over many features (`runtime/convolution/winograd`): sums of products of sums. The error is up to
+  three times that of the direct sum; small integers stay exact.
 
 )";
 

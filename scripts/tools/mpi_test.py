@@ -155,6 +155,7 @@ def programs_and_ends(hlo_run, work):
         for platform in ("cpu", "interpreter"):
             same_bits(hlo_run, module, ranks, work, f"--platform={platform}")
             same_bits(hlo_run, DATA / "mpi_sharded.hlo", ranks, work, f"--platform={platform}", "--partition=yes")
+    shards_and_wholes(hlo_run, work)
     rc, out, err, _ = run(mpirun(2, hlo_run, module, "--reference-platform=interpreter"))
     check(rc == 0 and out.count("cpu and interpreter agree") == 1, "a comparison, told once", out + err)
     check(len(re.findall(r"^ +\d+ +\S+ +\d+ +\d+ +\d+$", err, re.M)) == 4, "a table of the devices", err)
@@ -170,6 +171,43 @@ def programs_and_ends(hlo_run, work):
     seconds = ends("a rank that is killed", killed, {137, 9, 2, 143}, [], 60)
     check(seconds < 25, f"a rank that is killed: {seconds:.0f} s until the end")
     check(not left_over(hlo_run), "processes that are left over")
+
+
+def folder(path):
+    return {file.stem: file.read_bytes() for file in path.glob("*.npy")}
+
+
+def shards_and_wholes(hlo_run, work):
+    """Results as a folder of shards that each process writes, and whole; a folder of shards as arguments; recorded results."""
+    module = DATA / "mpi_sharded.hlo"
+    rc, _, err, _ = run([hlo_run, module, "--partition=yes", f"--output={work}/one", "--distributed=none"])
+    check(rc == 0, "shards of one process", err)
+    rc, _, err, _ = run(mpirun(2, hlo_run, module, "--partition=yes", f"--output={work}/two"))
+    one, two = folder(work / "one"), folder(work / "two")
+    check(rc == 0 and len(one) == 8 and one == two, f"shards in a folder: {sorted(one)}, {sorted(two)}", err)
+    check("out1.d3" in two and len(two["out1.d3"]) < len(two["out0.d3"]), "a quarter of the sums on device 3")
+    for name, flags in (("whole", ["--partition=yes"]), ("alone", ["--partition=no"])):
+        rc, _, err, _ = run(mpirun(2, hlo_run, module, *flags, "--whole-outputs", f"--output={work}/{name}.npz"))
+        check(rc == 0, f"whole results, {flags}", err)
+    wholes = arrays(work / "whole.npz")
+    check(sorted(wholes) == ["out0.npy", "out1.npy"] and len(wholes["out0.npy"]) == 128 + 64 * 80 * 4, "whole arrays are put together")
+    check({k: len(v) for k, v in wholes.items()} == {k: len(v) for k, v in arrays(work / "alone.npz").items()}, "whole without a partitioner")
+    # Rows of f32[64,80] over four devices are the file's own order: shards one after the other are the whole.
+    joined = b"".join(two[f"out0.d{d}"][128:] for d in range(4))
+    check(joined == wholes["out0.npy"][128:], "the whole is the shards' rows")
+    rc, out, err, _ = run(mpirun(2, hlo_run, module, "--partition=yes", f"--expected={work}/one"))
+    check(rc == 0 and "agree" in out, "recorded results in a folder, several processes", out + err)
+    for k, name in enumerate(("out0", "out1")):  # shards of one program are the next one's arguments
+        for d in range(4):
+            (work / "one" / f"{name}.d{d}.npy").rename(work / "one" / f"in{k}.d{d}.npy")
+    after = work / "after.hlo"
+    after.write_text("HloModule after, num_partitions=4\nENTRY e {\n  a = f32[16,80] parameter(0)\n  b = f32[20] parameter(1)\n"
+                     "  ROOT t = (f32[16,80], f32[20]) tuple(a, b)\n}\n")
+    rc, _, err, _ = run(mpirun(2, hlo_run, after, f"--input={work}/one", f"--output={work}/three"))
+    check(rc == 0 and folder(work / "three") == two, "a folder of shards as arguments", err)
+    (work / "empty").mkdir(exist_ok=True)
+    ends("a folder without arrays", mpirun(2, hlo_run, after, f"--input={work}/empty"), {2}, ["a folder without .npy files"], 60)
+    ends("whole results of a partitioned module", mpirun(2, hlo_run, after, "--whole-outputs"), {2}, ["--whole-outputs joins shards"], 60)
 
 
 def left_over(hlo_run):

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -137,6 +138,12 @@ absl::StatusOr<InputFiles> InputFiles::Open(const std::vector<std::string>& path
     ASSIGN_OR_RETURN(files.map_, ReadMap(map));
   }
   for (const std::string& path : paths) {
+    if (std::filesystem::is_directory(path)) {
+      ASSIGN_OR_RETURN(Folder folder, OpenFolder(path));
+      files.folders_.push_back(std::move(folder));
+      files.archive_paths_.push_back(path);
+      continue;
+    }
     const std::string format = FormatOf(path, given);
     if (format.empty())
       return InvalidArgument(
@@ -165,6 +172,21 @@ absl::StatusOr<InputFiles> InputFiles::Open(const std::vector<std::string>& path
   return files;
 }
 
+bool InputFiles::Folder::Contains(const std::string& name) const {
+  return std::binary_search(names.begin(), names.end(), name);
+}
+
+absl::StatusOr<InputFiles::Folder> InputFiles::OpenFolder(const std::string& path) {
+  Folder folder{path, {}};
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(path, error))
+    if (entry.path().extension() == ".npy") folder.names.push_back(entry.path().stem().string());
+  if (error) return InvalidArgument(path, ": ", error.message());
+  if (folder.names.empty()) return InvalidArgument(path, ": a folder without .npy files");
+  std::sort(folder.names.begin(), folder.names.end());
+  return folder;
+}
+
 bool InputFiles::DiffersByDevice(int64_t devices) const {
   const auto names_devices = [&](const std::vector<std::string>& names) {
     for (const std::string& name : names)
@@ -177,6 +199,8 @@ bool InputFiles::DiffersByDevice(int64_t devices) const {
     if (names_devices(archive.names())) return true;
   for (const SafetensorsFile& tensors : tensors_)
     if (names_devices(tensors.names())) return true;
+  for (const Folder& folder : folders_)
+    if (names_devices(folder.names)) return true;
   return false;
 }
 
@@ -266,6 +290,8 @@ absl::StatusOr<std::optional<NumpyArray>> InputFiles::Find(const ParameterLeaf& 
       if (archive.Contains(name)) return archive.Read(name);
     for (const SafetensorsFile& tensors : tensors_)
       if (tensors.Contains(name)) return tensors.Read(name, leaf.shape.type, leaf.label);
+    for (const Folder& folder : folders_)
+      if (folder.Contains(name)) return ReadNpy(absl::StrCat(folder.path, "/", name, ".npy"));
   }
   if (map_.contains(leaf.name))
     return InvalidArgument(leaf.label, ": no input holds ", names[0],

@@ -32,9 +32,10 @@ std::vector<Literal> AssembleParameters(const Computation& entry, std::vector<Li
 // The inputs of one call: archives by name, single files by position.
 class InputFiles {
  public:
-  // `format`: npz, safetensors, npy, txt, bin, pb or pbtxt; empty: by the files' names. `map`: a
-  // JSON file {"parameter": "array"} that names the arrays of archives; empty: none. Errors:
-  // NotFound; InvalidArgument for a name that tells no format, or a map that is none.
+  // Folders hold NAME.npy. `format`: npz, safetensors, npy, txt, bin, pb or pbtxt; empty: by the
+  // files' names. `map`: a JSON file {"parameter": "array"} that names the arrays of archives;
+  // empty: none. Errors: NotFound; InvalidArgument for a name that tells no format, or a map that
+  // is none.
   static absl::StatusOr<InputFiles> Open(const std::vector<std::string>& paths,
                                          const std::string& format, const std::string& map);
 
@@ -59,6 +60,14 @@ class InputFiles {
     std::shared_ptr<const Literal> literal;  // of a protobuf file, which may hold several
   };
 
+  // NAME.npy of a folder, read when it is asked for.
+  struct Folder {
+    std::string path;
+    std::vector<std::string> names;  // without .npy, sorted
+    bool Contains(const std::string& name) const;
+  };
+  static absl::StatusOr<Folder> OpenFolder(const std::string& path);
+
   absl::StatusOr<std::vector<Literal>> ReadLeaves(const std::vector<ParameterLeaf>& leaves,
                                                   int64_t device) const;
   absl::StatusOr<std::vector<Literal>> ReadParameters(const Computation& entry) const;
@@ -69,6 +78,7 @@ class InputFiles {
 
   std::vector<NpzFile> archives_;
   std::vector<SafetensorsFile> tensors_;
+  std::vector<Folder> folders_;
   absl::flat_hash_map<std::string, std::string> map_;  // names of arrays, by parameter
   std::vector<std::string> archive_paths_;
   std::vector<Single> single_;

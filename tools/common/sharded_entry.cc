@@ -35,6 +35,24 @@ Literal BlankAll(const Literal& shard, const Shape& whole, const std::vector<Til
   return Literal::Tuple(std::move(parts));
 }
 
+Literal JoinAll(const std::vector<const Literal*>& shards, const Shape& whole,
+                const std::vector<Tiling>& tilings, size_t& next) {
+  if (whole.IsToken()) return Literal::Token();
+  if (!whole.IsTuple()) return JoinShards(whole, tilings[next++], shards);
+  std::vector<Literal> parts;
+  for (size_t k = 0; k < whole.elements.size(); ++k) {
+    std::vector<const Literal*> elements;
+    for (const Literal* shard : shards) elements.push_back(&shard->elements()[k]);
+    parts.push_back(JoinAll(elements, whole.elements[k], tilings, next));
+  }
+  return Literal::Tuple(std::move(parts));
+}
+
+// The k-th of these devices; of none: of all.
+int64_t NumberOf(absl::Span<const int64_t> devices, size_t k) {
+  return devices.empty() ? static_cast<int64_t>(k) : devices[k];
+}
+
 }  // namespace
 
 absl::StatusOr<ShardedEntry> ShardedEntry::Of(const Module& module, int64_t devices) {
@@ -58,22 +76,30 @@ std::vector<Literal> ShardedEntry::CutParameters(absl::Span<const Literal* const
   return shards;
 }
 
-std::vector<Literal> ShardedEntry::CutResults(const std::vector<Literal>& wholes) const {
+std::vector<Literal> ShardedEntry::CutResults(const std::vector<Literal>& wholes,
+                                              absl::Span<const int64_t> devices) const {
   std::vector<Literal> shards;
-  for (size_t device = 0; device < wholes.size(); ++device) {
+  for (size_t k = 0; k < wholes.size(); ++k) {
     size_t next = 0;
-    shards.push_back(CutAll(wholes[device], results, next, static_cast<int64_t>(device)));
+    shards.push_back(CutAll(wholes[k], results, next, NumberOf(devices, k)));
   }
   return shards;
 }
 
-std::vector<Literal> ShardedEntry::WithoutPadding(std::vector<Literal> shards,
-                                                  const Shape& whole) const {
-  for (size_t device = 0; device < shards.size(); ++device) {
+std::vector<Literal> ShardedEntry::WithoutPadding(std::vector<Literal> shards, const Shape& whole,
+                                                  absl::Span<const int64_t> devices) const {
+  for (size_t k = 0; k < shards.size(); ++k) {
     size_t next = 0;
-    shards[device] = BlankAll(shards[device], whole, results, next, static_cast<int64_t>(device));
+    shards[k] = BlankAll(shards[k], whole, results, next, NumberOf(devices, k));
   }
   return shards;
+}
+
+Literal ShardedEntry::JoinResults(const std::vector<Literal>& shards, const Shape& whole) const {
+  std::vector<const Literal*> pointers;
+  for (const Literal& shard : shards) pointers.push_back(&shard);
+  size_t next = 0;
+  return JoinAll(pointers, whole, results, next);
 }
 
 bool RunsSharded(const Module& module, int64_t devices_asked, bool given_by_device) {

@@ -19,10 +19,14 @@ struct ShardedEntry {
   static absl::StatusOr<ShardedEntry> Of(const Module& module, int64_t devices);
   // A device's shards of whole arguments, one a parameter.
   std::vector<Literal> CutParameters(absl::Span<const Literal* const> wholes, int64_t device) const;
-  // Each device's shards of whole results.
-  std::vector<Literal> CutResults(const std::vector<Literal>& wholes) const;
+  // Each device's shards of whole results. `devices`: whose they are; empty: of all, in order.
+  std::vector<Literal> CutResults(const std::vector<Literal>& wholes,
+                                  absl::Span<const int64_t> devices = {}) const;
   // Shards of results of shape `whole`, one a device, with zeros for the padding of uneven cuts.
-  std::vector<Literal> WithoutPadding(std::vector<Literal> shards, const Shape& whole) const;
+  std::vector<Literal> WithoutPadding(std::vector<Literal> shards, const Shape& whole,
+                                      absl::Span<const int64_t> devices = {}) const;
+  // The whole results of shape `whole` whose shards all devices have.
+  Literal JoinResults(const std::vector<Literal>& shards, const Shape& whole) const;
 };
 
 // Whether the module stands before partitioning and is to run on several devices: it has manual

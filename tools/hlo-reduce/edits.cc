@@ -1,12 +1,12 @@
 // Copies of modules with parts left out.
 //
 // An edit is a clone with something less: instructions of a computation replaced by zeros or
-// parameters, a call, loop or branch replaced by the computation that it calls, elements dropped
-// from a loop's state; then the passes that take dead code away. It is null where no valid module
-// comes out. Edits never judge: whether the fault is still there is asked by the driver, which
-// keeps a smaller module only if it is.
-// Cost: a clone each, linear in the module, which is little beside the command that looks for the
-// fault; so the driver tries large parts first.
+// parameters or one of its operands, a call, loop or branch replaced by the computation that it
+// calls, elements dropped from a loop's state; then the passes that take dead code away. It is null
+// where no valid module comes out. Edits never judge: whether the fault is still there is asked by
+// the driver, which keeps a smaller module only if it is. Cost: a clone each, linear in the module,
+// which is little beside the command that looks for the fault; so the driver tries large parts
+// first.
 #include "tools/hlo-reduce/edits.h"
 
 #include <algorithm>
@@ -101,6 +101,36 @@ std::unique_ptr<Module> KeepInComputation(const Module& module, int64_t computat
   }
   copy->header().is_scheduled = false;
   return After(std::move(copy), "dce");
+}
+
+std::vector<Candidate> Bypasses(const Module& module) {
+  std::vector<Candidate> candidates = {[&module] { return After(module.Clone(), "cse,dce"); }};
+  const std::vector<Computation*> computations = module.Computations();
+  const auto add = [&](size_t c, size_t n, int64_t k) {
+    candidates.push_back([&module, c, n, k] {
+      std::unique_ptr<Module> copy = module.Clone();
+      Computation* const computation = copy->Computations()[c];
+      Instruction* const i = computation->Instructions()[n];
+      i->DropControlEdges();
+      i->ReplaceAllUsesWith(i->operand(k));
+      computation->clear_schedule();
+      copy->header().is_scheduled = false;
+      return After(std::move(copy), "dce");
+    });
+  };
+  for (size_t c = 0; c < computations.size(); ++c) {
+    if (computations[c]->IsEntry()) continue;
+    const std::vector<Instruction*> instructions = computations[c]->Instructions();
+    for (size_t n = instructions.size(); n-- > 0;) {
+      const Instruction* const i = instructions[n];
+      if (IsFiller(*i)) continue;
+      for (const bool fillers : {false, true})
+        for (int64_t k = 0; k < i->operand_count(); ++k)
+          if (IsFiller(*i->operand(k)) == fillers && i->operand(k)->shape() == i->shape())
+            add(c, n, k);
+    }
+  }
+  return candidates;
 }
 
 std::vector<Candidate> Inlinings(const Module& module) {

@@ -36,6 +36,11 @@ std::vector<Candidate> Bodies(const Module& module);
 // the loop reads zeros.
 std::vector<Candidate> FewerCarried(const Module& module);
 
+// Equal instructions made one; then called computations with an instruction replaced by an operand
+// of its shape, which ddmin cannot do there: what it leaves out is zeros, and all that they were
+// computed from goes. Operands that hold something come first.
+std::vector<Candidate> Bypasses(const Module& module);
+
 // Calls in all computations with what they call in their place; instructions of the entry that
 // call: each with its body in its place, loops run once, of conditionals each branch.
 std::vector<Candidate> Inlinings(const Module& module);

@@ -47,7 +47,7 @@ struct ReduceFlags {
   InterestOptions interest;
   ReduceOptions reduce;
   bool quiet = false;
-  std::string output_folder;              // instead of the input's
+  std::string output_folder;  // instead of the input's
   std::string output_format = "text";
   double abs_error = -1, rel_error = -1;  // of --passes and --mismatch; below 0: the tools' own
 };
@@ -218,8 +218,9 @@ int Run(ReduceFlags& o) {
   EndOnSignals(kTool, /*time_limit_s=*/0);
   if (o.output.empty()) {
     const size_t folder = o.output_folder.empty() ? 0 : o.input.rfind('/') + 1;
-    o.output = absl::StrCat(o.output_folder, o.output_folder.empty() ? "" : "/",
-                            o.input.substr(folder), ".reduced.", o.output_format == "text" ? "hlo" : o.output_format);
+    o.output =
+        absl::StrCat(o.output_folder, o.output_folder.empty() ? "" : "/", o.input.substr(folder),
+                     ".reduced.", o.output_format == "text" ? "hlo" : o.output_format);
   }
   if (!o.output_folder.empty())
     if (const absl::Status made = MakeFolder(o.output_folder); !made.ok())

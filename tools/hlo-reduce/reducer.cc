@@ -5,9 +5,9 @@
 // module; if the rest without a part does, that does; else n doubles. Instructions that are left
 // out but needed become parameters or constants. Before that a called computation, such as a loop's
 // body, becomes the module where it shows the fault by itself; after it calls are inlined, loops
-// carry fewer values, shapes shrink and annotations go. All steps repeat until none helps. Each
-// candidate costs a run of the test; options.jobs candidates run at a time. About n log n runs at
-// best, n^2 at worst.
+// carry fewer values, instructions give way to their operands, shapes shrink and annotations go.
+// All steps repeat until none helps. Each candidate costs a run of the test; options.jobs
+// candidates run at a time. About n log n runs at best, n^2 at worst.
 #include "tools/hlo-reduce/reducer.h"
 
 #include <algorithm>
@@ -57,7 +57,7 @@ class Reducer {
       progress = false;
       for (absl::StatusOr<bool> (Reducer::*step)() :
            {&Reducer::Peel, &Reducer::Entry, &Reducer::Inline, &Reducer::Loops, &Reducer::Called,
-            &Reducer::Shapes, &Reducer::Strip}) {
+            &Reducer::Bypass, &Reducer::Shapes, &Reducer::Strip}) {
         ASSIGN_OR_RETURN(const bool here, (this->*step)());
         progress |= here;
       }
@@ -121,6 +121,9 @@ class Reducer {
   }
   absl::StatusOr<bool> Inline() {
     return Greedy([this] { return Inlinings(*best_); }, "inlining");
+  }
+  absl::StatusOr<bool> Bypass() {
+    return Greedy([this] { return Bypasses(*best_); }, "operands");
   }
   absl::StatusOr<bool> Shapes() {
     return Greedy([this] { return SmallerShapes(*best_); }, "shapes");

@@ -30,6 +30,7 @@
 #include "tools/hlo-run/execute.h"
 #include "tools/hlo-run/host_queues.h"
 #include "tools/hlo-run/job.h"
+#include "tools/hlo-run/mismatch.h"
 #include "tools/hlo-run/options.h"
 #include "tools/hlo-run/outputs.h"
 #include "tools/hlo-run/partitioned.h"
@@ -142,15 +143,26 @@ std::string TimesText(const LoadedModule& loaded, const Execution& execution) {
       1e3 * execution.min_seconds(), 1e3 * execution.median_seconds());
 }
 
-// Prints what differs, or that all agree, and of how many elements; false where they differ.
+// What gave the results that are compared, for messages.
+struct Origin {
+  const Module* module = nullptr;  // before its passes; null: not known
+  const Side* side = nullptr;      // computes operands' values; null: too dear
+  absl::Span<const DeviceArguments> arguments;
+};
+
+// Prints what differs, where in the program it comes from, or that all agree, and of how many
+// elements; false where they differ.
 bool CompareResults(const std::vector<Literal>& expected, const std::vector<Literal>& actual,
-                    const RunOptions& o, absl::string_view reference) {
+                    const RunOptions& o, absl::string_view reference, const Origin& origin) {
   bool equal = true;
   int64_t compared = 0, nans = 0, arrays = 0, differing = 0;
   for (size_t device = 0; device < expected.size(); ++device) {
     const CompareResult result = Compare(expected[device], actual[device], CompareOptionsOf(o));
     if (expected.size() > 1 && !result.equal) PrintOut(absl::StrCat("device ", device, ":\n"));
     PrintOut(result.Report(/*all=*/!result.equal));
+    if (origin.module != nullptr && equal && !result.equal)  // of the first device that differs
+      PrintOut(MismatchText(*origin.module, result, origin.side,
+                            origin.side != nullptr ? origin.arguments[device] : DeviceArguments()));
     equal &= result.equal;
     compared += result.Compared();
     nans += result.NanMatches();
@@ -309,16 +321,42 @@ absl::StatusOr<RunArguments> MakeArguments(const RunOptions& o, const Module& be
   return made;
 }
 
-// Shards of the results, with zeros where a device has rows that no array has.
-void CutResults(const PartitionedRun& parts, const ShardedEntry& sharded, Execution& execution) {
-  execution.results = parts.active
-                          ? parts.cuts.WithoutPadding(std::move(execution.results), parts.whole)
-                          : sharded.CutResults(execution.results);
+// Shards of the results, with zeros where a device has rows that no array has, or the whole arrays.
+void CutResults(const RunOptions& o, const PartitionedRun& parts, const ShardedEntry& sharded,
+                absl::Span<const int64_t> devices, std::vector<Literal>& results) {
+  if (o.whole_outputs && parts.active) {
+    std::vector<Literal> whole;
+    whole.push_back(parts.cuts.JoinResults(results, parts.whole));
+    results = std::move(whole);
+  } else if (o.whole_outputs) {
+    results.resize(1);
+  } else {
+    results = parts.active ? parts.cuts.WithoutPadding(std::move(results), parts.whole, devices)
+                           : sharded.CutResults(results, devices);
+  }
+}
+
+// Whether each process writes the results of its own devices into the folder of --output, and no
+// process wants them all.
+bool WritesApart(const RunOptions& o, const Job* job) {
+  return job != nullptr && WritesFolder(o.output) && !o.whole_outputs && !o.print_literals &&
+         o.reference_platform.empty() && o.expected.empty() && o.output_mode == "return_outputs" &&
+         !o.compile_only;
+}
+
+// Writes them; the report then has no results left to write.
+absl::Status WriteApart(RunOptions& o, const PartitionedRun& parts, const ShardedEntry& sharded,
+                        absl::Span<const int64_t> devices, Job& job, Execution& execution) {
+  if (sharded.active()) CutResults(o, parts, sharded, devices, execution.results);
+  RETURN_IF_ERROR(WriteShards(o.output, execution.results, devices));
+  execution.results.clear();
+  o.output_mode = "not_return_outputs";
+  return job.Tell(true).status();  // all have written
 }
 
 // Everything after loading. `agrees` is what the comparison found. `job` is null where this process
 // has all devices.
-absl::Status RunLoaded(const RunOptions& o, LoadedModule& loaded, Job* job, bool& agrees) {
+absl::Status RunLoaded(RunOptions o, LoadedModule& loaded, Job* job, bool& agrees) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Client> client, MakeClient(o.platform));
   RETURN_IF_ERROR(CheckCapabilities(o, client->capabilities()));
   std::unique_ptr<Client> reference;
@@ -346,6 +384,10 @@ absl::Status RunLoaded(const RunOptions& o, LoadedModule& loaded, Job* job, bool
                    MakeArguments(o, copy != nullptr ? *copy : *loaded.module, loaded, recorded,
                                  devices, sharded, parts, local));
   const int64_t lists = o.compile_only ? 0 : local_count;
+  const bool compares = reference != nullptr || !o.expected.empty() || recorded;
+  const std::unique_ptr<Module> shown =
+      !compares || o.compile_only ? nullptr : (copy ? *copy : *loaded.module).Clone();
+  Origin origin{shown.get(), nullptr, {}};
   const std::vector<DeviceArguments> wholes = arguments.wholes.Pointers(lists);
   std::vector<DeviceArguments> pointers = parts.active ? arguments.shards.Pointers(lists) : wholes;
   if (WantsProbes(o) && !o.compile_only)
@@ -365,34 +407,52 @@ absl::Status RunLoaded(const RunOptions& o, LoadedModule& loaded, Job* job, bool
   } else {
     ASSIGN_OR_RETURN(execution, ExecuteReplay(*loaded.module, pointers, o));
   }
-  RETURN_IF_ERROR(GatherResults(run_devices, job, execution));
+  if (WritesApart(o, job))
+    RETURN_IF_ERROR(WriteApart(o, parts, sharded, local, *job, execution));
+  else
+    RETURN_IF_ERROR(GatherResults(run_devices, job, execution));
   if (!execution.stats.kept.ok())
     ShowFault(kTool, "warning", Annotate(execution.stats.kept, "--cache-dir keeps nothing new"));
-  if (sharded.active() && speaks) CutResults(parts, sharded, execution);
-  if (o.output_mode == "return_device_0_outputs" && speaks) execution.results.resize(1);
+  const bool has_all = speaks && !execution.results.empty();
+  if (o.whole_outputs && !sharded.active())
+    return InvalidArgument(
+        "--whole-outputs joins shards of a module before partitioning; this one "
+        "does not say how its results are cut");
+  if (sharded.active() && has_all) CutResults(o, parts, sharded, {}, execution.results);
+  if (o.output_mode == "return_device_0_outputs" && has_all) execution.results.resize(1);
   if (speaks) RETURN_IF_ERROR(Report(o, loaded, execution));
   if (!o.output_literals.empty() && !o.compile_only)
     RETURN_IF_ERROR(WriteRun(o.output_literals, pointers[0], execution.results[0]));
   if (recorded && loaded.result)
-    agrees &= CompareResults({*loaded.result}, {execution.results[0]}, o, "the snapshot");
+    agrees &= CompareResults({*loaded.result}, {execution.results[0]}, o, "the snapshot", origin);
   if (!o.outfeed.empty()) RETURN_IF_ERROR(feeds->Write(o.outfeed, devices));
   if (o.outfeed.empty() && o.output.empty() && o.json.empty() && speaks)
     PrintOut(feeds->Describe(devices));
-  if (!o.expected.empty() && !o.compile_only) {
+  if (!o.expected.empty() && !o.compile_only && speaks) {
     ASSIGN_OR_RETURN(const std::vector<Literal> wanted, ReadResults(o.expected, execution.results));
-    agrees &= CompareResults(wanted, execution.results, o, o.expected);
+    agrees &= CompareResults(wanted, execution.results, o, o.expected, origin);
   }
   if (reference == nullptr || o.compile_only) return absl::OkStatus();
   ASSIGN_OR_RETURN(const std::unique_ptr<HostFeeds> same_feeds, HostFeeds::Open(o));
+  const Stopwatch watch;
   auto expected = Execute(*reference, std::move(copy), wholes, o, same_feeds->Queues(),
                           /*timed=*/false, {}, run_devices);
   if (!expected.ok()) return Annotate(expected.status(), o.reference_platform);
   RETURN_IF_ERROR(GatherResults(run_devices, job, *expected));
   if (!speaks) return absl::OkStatus();
-  if (sharded.active()) expected->results = sharded.CutResults(expected->results);
+  if (sharded.active() && o.whole_outputs)
+    expected->results.resize(1);
+  else if (sharded.active())
+    expected->results = sharded.CutResults(expected->results);
   if (o.output_mode == "return_device_0_outputs") expected->results.resize(1);
   ClearProgress();
-  agrees &= CompareResults(expected->results, execution.results, o, o.reference_platform);
+  constexpr double kCheapSeconds = 5;
+  const Side side{reference.get(), CompileOptionsOf(o, /*reference=*/true), o.reference_platform};
+  if (devices == 1 && watch.Seconds() < kCheapSeconds) {
+    origin.side = &side;
+    origin.arguments = wholes;
+  }
+  agrees &= CompareResults(expected->results, execution.results, o, o.reference_platform, origin);
   return absl::OkStatus();
 }
 

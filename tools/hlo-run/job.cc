@@ -48,7 +48,6 @@ absl::Status CheckFlags(const RunOptions& o) {
                {o.donate, "--donate"},
                {!o.outfeed.empty(), "--outfeed"},
                {!o.output_literals.empty(), "--output-literals-file"},
-               {!o.expected.empty(), "--expected"},
                {!o.ptx.file.empty(), "--ptx"},
                {!o.kernels.empty(), "--kernels"}};
   for (const auto& [given, flag] : flags)

@@ -54,6 +54,8 @@ void AddResultFlags(CLI::App& app, RunOptions& o) {
   app.add_option("--output-literals-file", o.output_literals,
                  "arguments and result as RunHloModuleLiterals, .pb or .pbtxt")
       ->type_name("FILE");
+  app.add_flag("--whole-outputs", o.whole_outputs,
+               "of a module that is partitioned before it runs: whole arrays, not shards");
   app.add_option("--output-mode", o.output_mode,
                  "return_outputs, not_return_outputs, or return_device_0_outputs")
       ->check(CLI::IsMember({"return_outputs", "not_return_outputs", "return_device_0_outputs"}));

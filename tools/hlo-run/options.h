@@ -88,8 +88,9 @@ struct RunOptions : InputOptions {
 
   // Several processes.
   std::string distributed = "auto";  // mpi, none, or auto: mpi where a launcher started several
-  int64_t local_devices = 0;         // of each process; 0: as many as the others have
-  double timeout = 60;               // seconds that another process may be silent
+  bool whole_outputs = false;  // of a partitioned module: arrays as one device would have them
+  int64_t local_devices = 0;   // of each process; 0: as many as the others have
+  double timeout = 60;         // seconds that another process may be silent
 };
 
 // Fills `options`. False where the tool should end with `exit_status` (--help, a bad flag).

@@ -1,6 +1,10 @@
 // Names of results, and the files they go to.
 #include "tools/hlo-run/outputs.h"
 
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "support/file.h"
@@ -16,11 +20,16 @@ namespace {
 
 constexpr int64_t kFewElements = 16;  // printed without being asked for
 
-std::vector<NamedLiteral> NameAll(const std::vector<Literal>& results) {
+// `devices`: whose results they are; empty: of all, in order.
+std::vector<NamedLiteral> NameAll(const std::vector<Literal>& results,
+                                  absl::Span<const int64_t> devices = {}) {
   std::vector<NamedLiteral> named;
-  for (size_t device = 0; device < results.size(); ++device) {
-    for (NamedLiteral leaf : NameLeaves(results[device], "out")) {
-      if (results.size() > 1) absl::StrAppend(&leaf.name, ".d", device);
+  for (size_t k = 0; k < results.size(); ++k) {
+    for (NamedLiteral leaf : NameLeaves(results[k], "out")) {
+      if (!devices.empty())
+        absl::StrAppend(&leaf.name, ".d", devices[k]);
+      else if (results.size() > 1)
+        absl::StrAppend(&leaf.name, ".d", k);
       named.push_back(std::move(leaf));
     }
   }
@@ -34,7 +43,21 @@ absl::Status WriteFolder(const std::string& path, const std::vector<NamedLiteral
   return absl::OkStatus();
 }
 
+constexpr absl::string_view kFormats[] = {".npz", ".safetensors", ".pb", ".pbtxt", ".txt"};
+
 }  // namespace
+
+bool WritesFolder(const std::string& path) {
+  return !path.empty() &&
+         std::none_of(std::begin(kFormats), std::end(kFormats), [&](absl::string_view ending) {
+           return absl::EndsWithIgnoreCase(path, ending);
+         });
+}
+
+absl::Status WriteShards(const std::string& folder, const std::vector<Literal>& results,
+                         absl::Span<const int64_t> devices) {
+  return WriteFolder(folder, NameAll(results, devices));
+}
 
 absl::Status WriteResults(const std::string& path, const std::vector<Literal>& results) {
   if (absl::EndsWithIgnoreCase(path, ".npz")) return WriteNpz(path, NameAll(results));
@@ -42,7 +65,7 @@ absl::Status WriteResults(const std::string& path, const std::vector<Literal>& r
     return WriteSafetensors(path, NameAll(results));
   if (absl::EndsWithIgnoreCase(path, ".pb") || absl::EndsWithIgnoreCase(path, ".pbtxt"))
     return WriteLiteral(path, results);
-  if (!absl::EndsWithIgnoreCase(path, ".txt")) return WriteFolder(path, NameAll(results));
+  if (WritesFolder(path)) return WriteFolder(path, NameAll(results));
   std::string text;
   LiteralTextOptions options;
   options.with_shape = true;
@@ -64,13 +87,18 @@ std::string DescribeItem(const Literal& item) {
 
 absl::StatusOr<std::vector<Literal>> ReadResults(const std::string& path,
                                                  const std::vector<Literal>& like) {
-  ASSIGN_OR_RETURN(const NpzFile archive, NpzFile::Open(path));
+  const bool is_folder = std::filesystem::is_directory(path);
+  std::optional<NpzFile> archive;
+  if (!is_folder) {
+    ASSIGN_OR_RETURN(archive, NpzFile::Open(path));
+  }
   std::vector<Literal> results = like;
   for (const NamedLiteral& leaf : NameAll(results)) {
-    if (!archive.Contains(leaf.name))
+    const std::string file = absl::StrCat(path, "/", leaf.name, ".npy");
+    if (is_folder ? !std::filesystem::exists(file) : !archive->Contains(leaf.name))
       return InvalidArgument(path, " has no ", leaf.name, ", a result ",
                              Text(leaf.literal->shape()));
-    ASSIGN_OR_RETURN(const NumpyArray array, archive.Read(leaf.name));
+    ASSIGN_OR_RETURN(const NumpyArray array, is_folder ? ReadNpy(file) : archive->Read(leaf.name));
     ASSIGN_OR_RETURN(*const_cast<Literal*>(leaf.literal),
                      ToLiteral(array, leaf.literal->shape(), leaf.name));
   }

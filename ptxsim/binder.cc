@@ -225,9 +225,8 @@ int Binder::ElementBytes(const Operand& operand) const {
 // The address of a variable, parameter or function, in its own space, or of an element of it.
 uint32_t Binder::SymbolAddress(const Operand& operand, int bytes) {
   const int scale = operand.is_indexed ? ElementBytes(operand) : 0;
-  const uint64_t offset =
-      static_cast<uint64_t>(operand.offset) +
-      static_cast<uint64_t>(operand.elements) * static_cast<uint64_t>(scale);
+  const uint64_t offset = static_cast<uint64_t>(operand.offset) +
+                          static_cast<uint64_t>(operand.elements) * static_cast<uint64_t>(scale);
   if (operand.parts.empty()) return BaseAddress(operand, offset, bytes);
   const Slot index = SourceSlot(operand.parts[0], Type::kB64);
   Op op = MakeEval(&IndexAddress, Type::kB64, 0);

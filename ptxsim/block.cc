@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "ptxsim/tensor_memory.h"
 #include "support/status.h"
 
 namespace hlokit::ptx {
@@ -33,6 +34,13 @@ std::string LaunchState::Output() const {
   std::string all;
   for (const auto& [block, text] : output_) all += text;
   return all;
+}
+
+Block::~Block() = default;
+
+TensorMemory& Block::tensor_memory() {
+  if (tensor_memory_ == nullptr) tensor_memory_ = std::make_unique<TensorMemory>();
+  return *tensor_memory_;
 }
 
 Block::Block(LaunchState& launch, Cluster& cluster, int64_t index, int rank)

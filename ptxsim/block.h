@@ -136,6 +136,7 @@ class Warp {
 
 class RaceDetector;
 class Profile;
+class TensorMemory;
 
 // What all blocks of a launch share.
 struct LaunchState {
@@ -143,6 +144,9 @@ struct LaunchState {
   std::shared_ptr<Profile> profile;     // likewise
   // Called before the threads that wait at a barrier go on; empty: nobody wants to know.
   std::function<void(Block& block, int barrier)> barrier_opens;
+  // clusterlaunchcontrol: takes the next cluster that has not begun, which then never does; its
+  // number, -1 where all have begun.
+  std::function<int64_t()> cancel_next;
   const Program* program = nullptr;
   Memory* memory = nullptr;
   const LaunchOptions* options = nullptr;
@@ -169,6 +173,7 @@ class Block {
  public:
   // `rank`: of the block in its cluster.
   Block(LaunchState& launch, Cluster& cluster, int64_t index, int rank);
+  ~Block();
 
   enum class Progress { kDone, kRan, kStuck };
   // Runs about `budget` ops of each warp. kDone: all threads ended or the launch stopped; kStuck:
@@ -192,6 +197,8 @@ class Block {
   int thread_count() const { return thread_count_; }
   int64_t shared_bytes() const { return static_cast<int64_t>(shared_.size()); }
   std::byte* shared() { return shared_.data(); }
+  // Made when it is first used.
+  TensorMemory& tensor_memory();
 
   // Host memory of `size` bytes at `address` of `space` for a thread; null where out of bounds.
   std::byte* Resolve(Space space, uint64_t address, int64_t size, int thread);
@@ -232,6 +239,7 @@ class Block {
   std::vector<std::byte> shared_;
   std::vector<std::byte> local_;
   int64_t local_bytes_ = 0;
+  std::unique_ptr<TensorMemory> tensor_memory_;
   Allocation* last_ = nullptr;  // of the last access; valid while nothing is freed
   int64_t frees_ = 0;           // Memory::frees() then
   Barrier barriers_[kClusterBarrier + 1];

@@ -151,8 +151,8 @@ bool FunctionDecoder::CheckRounding(const Instruction& instruction) {
     return false;
   }
   const Module& module = program_.module();
-  const bool needs_sync = TargetNumber(module.target) >= 70 &&
-                          module.version_major * 100 + module.version_minor >= 604;
+  const bool needs_sync =
+      TargetNumber(module.target) >= 70 && module.version_major * 100 + module.version_minor >= 604;
   if ((name == "shfl" || name == "vote") && needs_sync && !instruction.Has("sync")) {
     program_.out().Error(instruction.place, "", "instruction `", name,
                          "` without `.sync` ends with sm_70 and PTX 6.4");
@@ -184,9 +184,8 @@ bool FunctionDecoder::CheckOperandType(const Instruction& instruction, const Ope
 bool FunctionDecoder::CheckWidth(const Instruction& instruction, const Operand& operand,
                                  Type want) {
   if (operand.kind == Operand::kVector)
-    return std::all_of(
-        operand.parts.begin(), operand.parts.end(),
-        [&](const Operand& part) { return CheckWidth(instruction, part, want); });
+    return std::all_of(operand.parts.begin(), operand.parts.end(),
+                       [&](const Operand& part) { return CheckWidth(instruction, part, want); });
   if (operand.kind != Operand::kName) return true;
   Symbol storage;
   const Symbol* symbol = Find(operand.name, instruction.scope, storage);

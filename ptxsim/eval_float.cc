@@ -204,8 +204,7 @@ T MinMax(T a, T b, uint32_t flags) {
   }
   constexpr U kSign = U{1} << (8 * sizeof(T) - 1);
   U sign = 0;
-  if (flags & MinMaxMode::kXorSignAbs)
-    sign = (std::bit_cast<U>(a) ^ std::bit_cast<U>(b)) & kSign;
+  if (flags & MinMaxMode::kXorSignAbs) sign = (std::bit_cast<U>(a) ^ std::bit_cast<U>(b)) & kSign;
   if (flags & (MinMaxMode::kXorSignAbs | MinMaxMode::kAbs)) {
     a = std::fabs(a);
     b = std::fabs(b);

@@ -270,6 +270,16 @@ void BindStore(Binder& b) {
   b.Emit(op);
 }
 
+// multimem: an address of memory that several devices have in common. Here one device has it, so
+// reductions have one operand, and stores and reductions one place.
+void BindMultimem(Binder& b) {
+  if (b.Has("ld_reduce")) return BindLoad(b);
+  if (b.Has("st")) return BindStore(b);
+  if (b.Has("red")) return BindRed(b);
+  if (!b.Has("cp")) return b.Unsupported();
+  BindCp(b);
+}
+
 void BindCvta(Binder& b) {
   const uint64_t window = WindowOf(b.space());
   Op op = b.MakeEval(&MoveAddress, Type::kU64, 0);

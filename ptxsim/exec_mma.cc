@@ -91,35 +91,6 @@ double OperandValue(Type type, int bits, uint64_t word) {
   return ElementValue(type, type == Type::kE2M1 && bits == 8 ? word >> 2 : word);
 }
 
-// The nibble of metadata for chunk `j` of row `r`; `chunks` of a row.
-uint32_t NibbleOf(const MmaForm& form, const std::byte* frame, int r, int j, int chunks) {
-  const auto selector = static_cast<int>(form.selector);
-  const bool wide = ElementBits(form.a) >= 16;
-  const int per_word = wide ? 4 : 8, words = chunks / per_word, part = j / per_word;
-  const int lane = wide ? (words == 1 ? selector : 2 * selector + part)
-                        : (words == 1 ? 2 * selector : 2 * part) + r / 8;
-  const int shift = 4 * (j % per_word) + (wide ? r / 8 * 16 : 0);
-  return In<uint32_t>(frame, form.metadata)[4 * (r % 8) + lane] >> shift & 15;
-}
-
-// The matrix whose columns `packed` has half of.
-Matrix Expand(const MmaForm& form, const std::byte* frame, const Matrix& packed) {
-  Matrix a(form.shape.m, form.shape.k);
-  const bool single = form.a == Type::kTF32;  // one of two
-  const int run =
-      ElementBits(form.a) == 4 && !IsFloat(form.a) ? 2 : 1;  // neighbours that go together
-  const int width = single ? 2 : 4 * run, kept = width / 2, chunks = form.shape.k / width;
-  for (int r = 0; r < form.shape.m; ++r)
-    for (int j = 0; j < chunks; ++j) {
-      const uint32_t nibble = NibbleOf(form, frame, r, j, chunks);
-      for (int i = 0; i < kept; ++i) {
-        const auto index = static_cast<int>(single ? nibble >> 1 & 1 : nibble >> i / run * 2 & 3);
-        a.at(r, j * width + index * run + i % run) = packed.at(r, j * kept + i);
-      }
-    }
-  return a;
-}
-
 double ScaleValue(Type type, uint32_t byte) {
   if (type == Type::kUE4M3) return ValueOfFormat(byte & 0x7f, kFormatE4M3);
   return byte == 0xff ? NAN : std::ldexp(1.0, static_cast<int>(byte) - 127);
@@ -174,7 +145,8 @@ void RunMma(const Op& op, Warp& warp, LaneMask mask) {
           ElementValue(form.c, ReadElement(frame, slots + form.c_list, BitsOf(form.c), lane, i));
     }
   }
-  if (form.sparse) a = Expand(form, frame, a);
+  if (form.sparse)
+    a = ExpandSparse({form.a, m, k, form.metadata, static_cast<int>(form.selector)}, frame, a);
   if (form.scales > 0) ApplyScales(form, frame, a, b);
   if (form.a == Type::kB1) {
     MultiplyBits(a, b, c, form.is_xor);

@@ -77,6 +77,10 @@ class Grid {
     if (launch_.program->order_matters || launch_.races != nullptr || launch_.profile != nullptr)
       workers = 1;
     workers = std::min(workers, count_);
+    launch_.cancel_next = [this] {
+      const int64_t index = next_.fetch_add(1);
+      return index < count_ ? index : -1;
+    };
     RunOnThreads(workers, workers, [this](int64_t) { Work(); });
   }
   double Seconds() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }

@@ -92,6 +92,37 @@ void MultiplyMatrices(const Matrix& a, const Matrix& b, Matrix& c, Type accumula
   }
 }
 
+namespace {
+
+// The nibble of metadata for chunk `j` of row `r`; `chunks` of a row.
+uint32_t NibbleOf(const SparseRows& sparse, const std::byte* frame, int r, int j, int chunks) {
+  const bool wide = ElementBits(sparse.type) >= 16;
+  const int per_word = wide ? 4 : 8, words = chunks / per_word, part = j / per_word;
+  const int lane = wide ? (words == 1 ? sparse.selector : 2 * sparse.selector + part)
+                        : (words == 1 ? 2 * sparse.selector : 2 * part) + r / 8;
+  const int shift = 4 * (j % per_word) + (wide ? r / 8 * 16 : 0);
+  return In<uint32_t>(frame, sparse.metadata)[4 * (r % 8) + lane] >> shift & 15;
+}
+
+}  // namespace
+
+Matrix ExpandSparse(const SparseRows& sparse, const std::byte* frame, const Matrix& packed) {
+  Matrix a(sparse.rows, sparse.k);
+  const bool single = sparse.type == Type::kTF32;  // one of two
+  const bool nibbles = ElementBits(sparse.type) == 4 && !IsFloat(sparse.type);
+  const int run = nibbles ? 2 : 1;  // neighbours that go together
+  const int width = single ? 2 : 4 * run, kept = width / 2, chunks = sparse.k / width;
+  for (int r = 0; r < sparse.rows; ++r)
+    for (int j = 0; j < chunks; ++j) {
+      const uint32_t nibble = NibbleOf(sparse, frame, r, j, chunks);
+      for (int i = 0; i < kept; ++i) {
+        const auto index = static_cast<int>(single ? nibble >> 1 & 1 : nibble >> i / run * 2 & 3);
+        a.at(r, j * width + index * run + i % run) = packed.at(r, j * kept + i);
+      }
+    }
+  return a;
+}
+
 void MultiplyBits(const Matrix& a, const Matrix& b, Matrix& c, bool is_xor) {
   for (int r = 0; r < c.rows; ++r)
     for (int j = 0; j < c.cols; ++j)

@@ -54,6 +54,17 @@ void MultiplyMatrices(const Matrix& a, const Matrix& b, Matrix& c, Type accumula
 // The same of b1: the number of ones in a xor b, or a and b.
 void MultiplyBits(const Matrix& a, const Matrix& b, Matrix& c, bool is_xor);
 
+// The left side of a sparse product: `metadata` is the column whose nibbles say which of four
+// neighbours along k are there, `selector` which lanes of a quad have them (exec_mma.cc).
+struct SparseRows {
+  Type type;
+  int rows, k;
+  uint32_t metadata;
+  int selector;
+};
+// The matrix whose columns `packed` has half of.
+Matrix ExpandSparse(const SparseRows& sparse, const std::byte* frame, const Matrix& packed);
+
 class Warp;
 // Tells the launch's profile, where there is one, of a product.
 void CountProduct(Warp& warp, Type type, int m, int n, int k);

@@ -40,7 +40,8 @@ std::map<std::string, std::vector<ValueLine>> ReadLines() {
   EXPECT_TRUE(file.good());
   for (std::string line; std::getline(file, line);) {
     const std::vector<std::string> parts = absl::StrSplit(line, " | ");
-    if (parts.size() == 3 && line[0] != '#') forms[parts[0]].push_back({HexWords(parts[1]), HexWords(parts[2])});
+    if (parts.size() == 3 && line[0] != '#')
+      forms[parts[0]].push_back({HexWords(parts[1]), HexWords(parts[2])});
   }
   return forms;
 }

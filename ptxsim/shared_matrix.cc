@@ -1,0 +1,64 @@
+// Addresses and elements of matrices in shared memory, by descriptor.
+#include <cstring>
+
+#include "ptxsim/bind_internal.h"
+#include "ptxsim/matrix_internal.h"
+#include "ptxsim/shared_matrix_internal.h"
+
+namespace hlokit::ptx {
+namespace {
+
+SharedMatrix WithOffsets(uint64_t descriptor, bool mn_major) {
+  const auto field = [&](int shift) { return (descriptor >> shift & 0x3fff) << 4; };
+  return {field(0), field(16), field(32), 16, mn_major};
+}
+
+}  // namespace
+
+SharedMatrix SharedMatrix::OfWgmma(uint64_t descriptor, bool mn_major) {
+  constexpr uint64_t kWidths[] = {16, 128, 64, 32};
+  SharedMatrix matrix = WithOffsets(descriptor, mn_major);
+  matrix.width = kWidths[descriptor >> 62];
+  return matrix;
+}
+
+SharedMatrix SharedMatrix::OfTcgen05(uint64_t descriptor, bool mn_major) {
+  constexpr uint64_t kWidths[] = {16, 128, 128, 128, 64, 64, 32, 32};
+  SharedMatrix matrix = WithOffsets(descriptor, mn_major);
+  matrix.width = kWidths[descriptor >> 61];
+  return matrix;
+}
+
+uint64_t SharedMatrix::AddressOf(uint64_t row, uint64_t along) const {
+  const uint64_t inside = along % width + row % 8 * width;
+  const bool swizzled = width > 16;
+  // From atom to atom along the rows, then across them. The two offsets change places where
+  // nothing is swizzled and m or n is contiguous.
+  const bool exchanged = mn && !swizzled;
+  const uint64_t across = exchanged ? leading : stride, next = exchanged ? stride : leading;
+  const uint64_t address = start + inside + along / width * next + row / 8 * across;
+  return address ^ (address >> 3 & (width - 16));
+}
+
+bool SharedMatrix::Load(const Op& op, Warp& warp, Type type, int i, int k, double& value) const {
+  const auto row = static_cast<uint64_t>(mn ? k : i), along = static_cast<uint64_t>(mn ? i : k);
+  const auto bits = static_cast<uint64_t>(ElementBits(type));
+  // Elements below a byte: the bit where they begin, among 16 that share 16 bytes where padded.
+  const uint64_t bit = padded ? along / 16 * 128 + along % 16 * bits : along * bits;
+  uint64_t word = 0;
+  const int64_t bytes = bits >= 8 ? static_cast<int64_t>(bits / 8) : 1;
+  for (int64_t part = 0; part <= (bits < 8 && bit % 8 + bits > 8 ? 1 : 0); ++part) {
+    const uint64_t address = AddressOf(row, bit / 8 + static_cast<uint64_t>(part));
+    const std::byte* at = LaneMemory(op, warp, 0, address, bytes, Space::kShared, "matrix load");
+    if (at == nullptr) return false;
+    uint64_t loaded = 0;
+    std::memcpy(&loaded, at, static_cast<size_t>(bytes));
+    word |= loaded << 8 * part;
+  }
+  if (bits < 8) word = word >> bit % 8 & ((uint64_t{1} << bits) - 1);
+  value = ElementValue(type, word);
+  return true;
+}
+
+}  // namespace hlokit::ptx
+// SPDX-License-Identifier: Apache-2.0

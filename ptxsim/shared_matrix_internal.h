@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrices in shared memory that a 64-bit descriptor names: operands of wgmma and tcgen05.
+//
+//   bits 0-13 where the matrix begins, 16-29 leading offset, 32-45 stride offset, all / 16;
+//   wgmma: 62-63 how rows are swizzled: 0 not, 1 over 128 bytes, 2 over 64, 3 over 32;
+//   tcgen05: 61-63: 0 not, 2 over 128 bytes, 4 over 64, 6 over 32.
+#pragma once
+
+#include <cstdint>
+
+#include "ptxsim/block.h"
+#include "ptxsim/types.h"
+
+namespace hlokit::ptx {
+
+// Its atoms are 8 rows of `width` bytes; a row holds neighbours along k or, where it is `mn` major,
+// along m or n.
+struct SharedMatrix {
+  uint64_t start = 0, leading = 0, stride = 0, width = 16;
+  bool mn = false;
+  // Bits of an element in memory where they are not the type's: 8 of .kind::f8f6f4's narrow types,
+  // whose 16 neighbours lie packed at the beginning of 16 bytes.
+  bool padded = false;
+
+  static SharedMatrix OfWgmma(uint64_t descriptor, bool mn_major);
+  static SharedMatrix OfTcgen05(uint64_t descriptor, bool mn_major);
+
+  // Of byte `along` of row `row` of the matrix as it is stored.
+  uint64_t AddressOf(uint64_t row, uint64_t along) const;
+  // Element (i, k), i counting along m or n; false after a fault.
+  bool Load(const Op& op, Warp& warp, Type type, int i, int k, double& value) const;
+};
+
+}  // namespace hlokit::ptx

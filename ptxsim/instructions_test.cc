@@ -456,10 +456,10 @@ INSTANTIATE_TEST_SUITE_P(Warps, InstructionTest, testing::ValuesIn(kWarps));
 
 // Instructions of kernels_test.cc.
 constexpr const char* kOfKernels[] = {
-    "activemask", "atom", "bar",      "barrier",   "bra",   "brkpt",    "brx", "call",      "cp",
-    "elect",      "exit", "ldmatrix", "ld",        "match", "mbarrier", "mma", "movmatrix", "red",
-    "tcgen05",    "multimem", "clusterlaunchcontrol",
-    "ret",        "st",   "stmatrix", "tensormap", "trap",  "wgmma",    "wmma"};
+    "activemask", "atom", "bar",       "barrier",   "bra",      "brkpt",    "brx",
+    "call",       "cp",   "elect",     "exit",      "ldmatrix", "ld",       "match",
+    "mbarrier",   "mma",  "movmatrix", "red",       "tcgen05",  "multimem", "clusterlaunchcontrol",
+    "ret",        "st",   "stmatrix",  "tensormap", "trap",     "wgmma",    "wmma"};
 
 TEST(Table, EachRowHasATest) {
   std::string tested = ";";

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // Matrices in shared memory that a 64-bit descriptor names: operands of wgmma and tcgen05.
 //
 //   bits 0-13 where the matrix begins, 16-29 leading offset, 32-45 stride offset, all / 16;
@@ -32,3 +31,4 @@ struct SharedMatrix {
 };
 
 }  // namespace hlokit::ptx
+// SPDX-License-Identifier: Apache-2.0

@@ -1,4 +1,3 @@
-// SPDX-License-Identifier: Apache-2.0
 // The tensor memory of a block: 128 lanes of 512 columns of 32 bits, in which tcgen05 keeps sums.
 //
 // An address has the lane in its upper and the column in its lower 16 bits. Columns are taken and
@@ -32,3 +31,4 @@ class TensorMemory {
 };
 
 }  // namespace hlokit::ptx
+// SPDX-License-Identifier: Apache-2.0

@@ -194,5 +194,25 @@ void ReductionChain(GeneratedCode& s) {
   s.EndChain();
 }
 
+// Operations of all kinds, each on what the last one gave, as rules of simplifiers look for them:
+// a dot of a padded array, its transpose, a slice of that. Values that meet by chance seldom do.
+void RewriteChain(GeneratedCode& s) {
+  constexpr void (*kSteps[])(GeneratedCode&) = {
+      UnaryFloat,       UnaryExactFloat, UnaryInteger,      BinaryFloat,
+      BinaryFloat,      BinaryInteger,   BinaryInteger,     PredLogic,
+      CompareValues,    SelectValues,    ClampValues,       ConvertValue,
+      ConvertValue,     ComplexParts,    ComplexArithmetic, BroadcastValue,
+      BroadcastValue,   ReshapeValue,    ReshapeValue,      TransposeValue,
+      TransposeValue,   ReverseValue,    SliceValue,        SliceValue,
+      PadValue,         PadValue,        ConcatenateValues, ConcatenateValues,
+      IotaValue,        CopyValue,       BitcastValue,      DynamicSliceValue,
+      GatherValue,      ScatterValue,    SortValues,        DynamicUpdateSliceValue,
+      ProductWithValue, ReduceValue,     ReduceSeveral,     ProductWithValue,
+      ReduceWindowValue};
+  s.StartChain(s.Any());
+  for (int64_t steps = s.random().Between(2, 5); steps > 0; --steps) s.random().OneOf(kSteps)(s);
+  s.EndChain();
+}
+
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -81,6 +81,44 @@ void DotValues(GeneratedCode& s) {
          SumBounds(narrow ? result.type : type, x.bounds, y.bounds, CountOf(contracting)));
 }
 
+// Some value, of whose dimensions each is batch, contracted or free, and an array that fits.
+void ProductWithValue(GeneratedCode& s) {
+  const RandomValue x = Symmetric(s.Any());
+  const ElementType type = x.type();
+  if (IsPred(type) || type == ElementType::kF8E8M0FNU || BitWidth(type) < 4) return;
+  constexpr int64_t kMaxContracted = 64, kMaxResult = 4096;
+  DimVector batch, contracting;
+  DotAttrs attributes;
+  int64_t free = 1;
+  for (int64_t d = 0; d < x.shape().rank(); ++d) {
+    const int64_t size = x.shape().dims[d], kind = s.random().Between(0, 3);
+    if (kind == 0 && size <= 8) {
+      batch.push_back(size);
+      attributes.lhs_batch_dims.push_back(d);
+    } else if (kind <= 1 && CountOf(contracting) * size <= kMaxContracted) {
+      contracting.push_back(size);
+      attributes.lhs_contracting_dims.push_back(d);
+    } else {
+      free *= size;
+    }
+  }
+  const Side right = Arrange(s, batch, contracting, FewDims(s, 2, 5));
+  if (CountOf(right.dims) * free > kMaxResult) return;
+  const RandomValue y = Symmetric(s.Get(type, right.dims));
+  attributes.rhs_batch_dims = right.batch;
+  attributes.rhs_contracting_dims = right.contracting;
+  const Shape result = Shape::Scalar(ResultType(s, type));
+  const bool narrow = IsFloat(type) && BitWidth(result.type) > BitWidth(type);
+  std::vector<Instruction*> operands = {x.instruction, y.instruction};
+  if (s.random().Chance(0.3)) {
+    std::swap(operands[0], operands[1]);
+    std::swap(attributes.lhs_batch_dims, attributes.rhs_batch_dims);
+    std::swap(attributes.lhs_contracting_dims, attributes.rhs_contracting_dims);
+  }
+  s.Keep(s.Make(Opcode::kDot, operands, attributes, &result),
+         SumBounds(narrow ? result.type : type, x.bounds, y.bounds, CountOf(contracting)));
+}
+
 // Matrices, or batches of them, of a type that libraries multiply.
 void MatrixProduct(GeneratedCode& s) {
   const ElementType type =

@@ -35,6 +35,8 @@ constexpr std::pair<ElementType, int> kTypeWeights[] = {
     {ElementType::kF8E3M4, 1},     {ElementType::kF4E2M1FN, 1},   {ElementType::kF8E8M0FNU, 1},
 };
 
+constexpr double kStayInChain = 0.7;  // how likely a step of a chain takes what the last one kept
+
 // A type at random by its weight.
 ElementType PickType(Random& random, bool (*allowed)(ElementType)) {
   int total = 0;
@@ -150,11 +152,16 @@ RandomValue GeneratedCode::AddParameter(const Shape& shape, const Bounds& bounds
   return values_.back();
 }
 
-ElementType GeneratedCode::AnyType() {
-  return PickType(random(), [](ElementType) { return true; });
+ElementType GeneratedCode::TypeOf(bool (*allowed)(ElementType)) {
+  if (chain_.has_value() && allowed(chain_->type()) && random().Chance(kStayInChain))
+    return chain_->type();
+  return PickType(random(), allowed);
 }
-ElementType GeneratedCode::FloatType() { return PickType(random(), IsArithmeticFloat); }
-ElementType GeneratedCode::IntegerType() { return PickType(random(), IsInteger); }
+ElementType GeneratedCode::AnyType() {
+  return TypeOf([](ElementType) { return true; });
+}
+ElementType GeneratedCode::FloatType() { return TypeOf(IsArithmeticFloat); }
+ElementType GeneratedCode::IntegerType() { return TypeOf(IsInteger); }
 
 DimVector GeneratedCode::NewDims(int least_rank, int most_rank) {
   constexpr int64_t kSizes[] = {1, 2, 2, 3, 3, 4, 5, 6, 7, 8, 9, 16, 17, 33, 64, 130};
@@ -181,6 +188,7 @@ int64_t GeneratedCode::EdgeSize() {
 }
 
 DimVector GeneratedCode::AnyDims() {
+  if (chain_.has_value() && random().Chance(kStayInChain)) return chain_->shape().dims;
   if (!values_.empty() && random().Chance(0.75)) return random().OneOf(values_).shape().dims;
   return NewDims(0, random().Chance(0.1) ? 6 : 3);
 }
@@ -192,6 +200,10 @@ RandomValue GeneratedCode::Any() {
 }
 
 RandomValue GeneratedCode::Get(ElementType type, absl::Span<const int64_t> dims, bool exact) {
+  if (chain_.has_value() && chain_->type() == type &&
+      chain_->shape().dims == DimVector(dims.begin(), dims.end()) &&
+      (!exact || chain_->bounds.Exact()) && random().Chance(kStayInChain))
+    return *chain_;
   Values fitting;
   for (const RandomValue& value : values_)
     if (value.type() == type && value.shape().dims == DimVector(dims.begin(), dims.end()) &&

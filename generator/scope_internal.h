@@ -82,7 +82,8 @@ class GeneratedCode {
   // Values that a computation's caller gives.
   RandomValue AddParameter(const Shape& shape, const Bounds& bounds);
 
-  // An element type: any with arithmetic, or one of a class.
+  // An element type: any with arithmetic, or one of a class. In a chain often that of the last
+  // value, as are dimensions, and values of its type and dimensions.
   ElementType AnyType();
   ElementType FloatType();
   ElementType IntegerType();
@@ -128,6 +129,7 @@ class GeneratedCode {
   std::unique_ptr<Instruction> Start(Opcode opcode, absl::Span<Instruction* const> operands,
                                      const Shape* declared);
   Instruction* Finish(std::unique_ptr<Instruction> made);
+  ElementType TypeOf(bool (*allowed)(ElementType));
   RandomValue MakeValue(ElementType type, absl::Span<const int64_t> dims, bool exact);
 
   GeneratorState& state_;

@@ -186,6 +186,7 @@ Instruction* Refilled(DynamicArrays& a, const Instruction* i, const Sizes& sizes
   const Shape to = AtBounds(i->shape());
   if (OnlyMajorIsDynamic(i->operand(0)->shape()) && OnlyMajorIsDynamic(i->shape()))
     return w.Reshape(x, to.dims);
+  if (x->shape().ElementCount() == 0) return a.rewriter().Splat(to, 0);  // nothing to gather
   const Shape numbers = RowMajor(ElementType::kS32, to.dims);
   const DimVector strides = RowMajorStrides(x->shape().dims);
   Instruction* place = w.FillInteger(numbers, 0);

@@ -53,6 +53,9 @@ bool IsMlirBytecode(absl::string_view bytes) { return absl::StartsWith(bytes, "M
 // with parentheses, and computations without any have instructions, not operations, inside.
 bool IsMlir(absl::string_view bytes) {
   if (IsMlirBytecode(bytes)) return true;
+  // A protobuf message of a module whose name has 33 letters begins with a line feed and "!".
+  for (const char c : bytes.substr(0, 256))
+    if (absl::ascii_iscntrl(c) && !absl::ascii_isspace(c)) return false;
   absl::string_view text = Start(bytes);
   for (const char* first : {"#loc", "func.func", "\"builtin.module\"", "\"func.func\"",
                             "builtin.module", "sdy.mesh", "#map", "!"})

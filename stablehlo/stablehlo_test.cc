@@ -23,6 +23,10 @@ TEST(IsMlirTest, TellsTextsApart) {
   EXPECT_FALSE(IsMlir("module { ROOT p = f32[] parameter(0) }"));
   EXPECT_FALSE(IsMlir("module.1 {\n  p = f32[] parameter(0)\n"));
   EXPECT_FALSE(IsMlir(""));
+  // Messages begin with the length of the module's name.
+  for (char length = 1; length < 127; ++length)
+    EXPECT_FALSE(IsMlir("\n" + std::string(1, length) + std::string(length, 'm') + "\x12\x04main"))
+        << int{length};
 }
 
 std::vector<std::string> Samples() {

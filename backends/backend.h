@@ -190,6 +190,15 @@ class Executable {
     return PrepareViews({arguments});
   }
 
+  // Whether RunArrays runs this program: it does not unless a platform says so.
+  virtual bool RunsArrays() const { return false; }
+  // The short way of small programs on one device, where preparing costs more than running: one
+  // address for each parameter, an array of its size and layout at a multiple of 64; appends the
+  // arrays of the results. Any number of threads may call at once.
+  virtual absl::Status RunArrays(absl::Span<const void* const>, std::vector<Literal>&) {
+    return absl::UnimplementedError("this program is run by Prepare alone");
+  }
+
   // Runs once on one device.
   absl::StatusOr<Literal> Run(absl::Span<const Literal> arguments) {
     DeviceArguments pointers;

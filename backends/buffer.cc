@@ -50,8 +50,14 @@ DeviceValue DeviceValue::TakeOver(Literal value, bool in_layout) {
   made.shape_ = block->literal.shape();
   made.literal_ = std::shared_ptr<Literal>(block, &block->literal);
   made.owned_ = true;
-  std::vector<Literal*> leaves;
-  CollectLeaves(block->literal, leaves);
+  absl::InlinedVector<Literal*, 1> leaves;
+  if (made.shape_.IsTuple()) {
+    std::vector<Literal*> all;
+    CollectLeaves(block->literal, all);
+    leaves.assign(all.begin(), all.end());
+  } else {
+    leaves.push_back(&block->literal);
+  }
   made.leaves_.reserve(leaves.size());
   block->arrays.reserve(leaves.size());
   for (Literal* leaf : leaves) {

@@ -199,6 +199,10 @@ class Client {
   absl::StatusOr<std::vector<std::vector<std::unique_ptr<GlobalData>>>> ExecuteParts(
       const CompiledProgram& program, absl::Span<const std::vector<const GlobalData*>> arguments,
       absl::Span<GlobalData* const> given = {});
+  // The short way of programs of which Executable::RunsArrays says so, with the addresses that
+  // Executable::RunArrays takes; the arrays of the results, one by one.
+  absl::StatusOr<std::vector<std::shared_ptr<GlobalData>>> ExecuteArrays(
+      const CompiledProgram& program, absl::Span<const void* const> arguments);
   // One list of arguments for each local device, in their order.
   absl::StatusOr<std::vector<std::unique_ptr<GlobalData>>> ExecuteReplicated(
       const CompiledProgram& program, absl::Span<const std::vector<const GlobalData*>> arguments);

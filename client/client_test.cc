@@ -362,6 +362,57 @@ TEST(ClientLibraryTest, OneClientAPlatform) {
   EXPECT_DEATH(ClientLibrary::ClientLibraryOrDie("abacus"), "no platform abacus");
 }
 
+TEST(ClientArraysTest, TheShortWayRunsArraysOnOneDevice) {
+  const auto client = Client::Create("cpu").value();
+  const auto program = client
+                           ->CompileText(R"(
+HloModule m
+ENTRY e {
+  x = f32[3] parameter(0)
+  y = f32[3] parameter(1)
+  c = f32[3] constant({10, 20, 30})
+  s = f32[3] add(x, y)
+  d = f32[3] multiply(s, c)
+  ROOT t = (f32[3], f32[3]) tuple(s, d)
+})")
+                           .value();
+  ASSERT_TRUE(program->executable().RunsArrays());
+  const Literal x = Count(3);
+  const std::vector<const void*> arguments = {x.data(), x.data()};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&] {
+      for (int i = 0; i < 50; ++i) {
+        const auto results = client->ExecuteArrays(*program, arguments).value();
+        ASSERT_EQ(results.size(), 2u);
+        EXPECT_EQ(Text(results[0]->literal()), "{0, 2, 4}");
+        EXPECT_EQ(Text(results[1]->literal()), "{0, 40, 120}");
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+}
+
+// Each needs what only Prepare does.
+TEST(ClientArraysTest, TheShortWayLeavesOutTheRest) {
+  const auto client = Client::Create("cpu").value();
+  for (const char* text :
+       {"HloModule a\nENTRY e { x = (f32[2]) parameter(0) ROOT r = f32[2] get-tuple-element(x), "
+        "index=0 }",
+        "HloModule b, replica_count=2\nENTRY e { ROOT r = u32[] replica-id() }",
+        "HloModule c, entry_computation_layout={(f32[2,3]{0,1})->f32[2,3]{1,0}}\n"
+        "ENTRY e { x = f32[2,3]{0,1} parameter(0) ROOT r = f32[2,3]{1,0} copy(x) }",
+        "HloModule d\nENTRY e { x = f32[<=4] parameter(0) ROOT r = f32[<=4] negate(x) }",
+        "HloModule f\nENTRY e { ROOT t = token[] after-all() }"}) {
+    const auto program = client->CompileText(text);
+    ASSERT_TRUE(program.ok()) << text << program.status();
+    EXPECT_FALSE((*program)->executable().RunsArrays()) << text;
+  }
+  const auto interpreted = Client::Create("interpreter").value();
+  const auto program =
+      interpreted->CompileText("HloModule g\nENTRY e { ROOT x = f32[] parameter(0) }").value();
+  EXPECT_FALSE(interpreted->ExecuteArrays(*program, {nullptr}).ok());
+}
+
 class ClientReplicasTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(ClientReplicasTest, RunsSeveralDevices) {

@@ -11,6 +11,7 @@
 #include "client/client.h"
 #include "support/status.h"
 #include "support/threads.h"
+#include "support/within_memory.h"
 
 namespace hlokit {
 namespace {
@@ -98,6 +99,20 @@ absl::StatusOr<std::vector<std::vector<std::unique_ptr<GlobalData>>>> Client::Ex
     for (DeviceValue& value : values[d])
       parts[d].push_back(std::make_unique<GlobalData>(std::move(value), local[d]));
   return parts;
+}
+
+absl::StatusOr<std::vector<std::shared_ptr<GlobalData>>> Client::ExecuteArrays(
+    const CompiledProgram& program, absl::Span<const void* const> arguments) {
+  std::vector<Literal> results;
+  RETURN_IF_ERROR(WithinMemory(
+      "a run's arrays", [&] { return program.executable().RunArrays(arguments, results); }));
+  const int64_t device = program.executable().devices().local()[0];
+  std::vector<std::shared_ptr<GlobalData>> data;
+  data.reserve(results.size());
+  for (Literal& result : results)
+    data.push_back(std::make_shared<GlobalData>(
+        DeviceValue::TakeOver(std::move(result), /*in_layout=*/true), device));
+  return data;
 }
 
 absl::StatusOr<std::vector<std::unique_ptr<GlobalData>>> Client::ExecuteReplicated(

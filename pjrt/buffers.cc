@@ -72,8 +72,25 @@ absl::Status PjrtValue::Await() {
 }
 
 PJRT_Buffer::PJRT_Buffer(PJRT_Device* on, PJRT_Memory* in, Shape of, PjrtValue value)
-    : device(on), memory(in), shape(of.WithoutLayout()), value_(std::move(value)) {
+    : device(on),
+      memory(in),
+      shape(of.has_layout ? of.WithoutLayout() : std::move(of)),
+      value_(std::move(value)) {
   for (int d = shape.rank(); d-- > 0;) minor_to_major.push_back(d);
+  Count();
+}
+
+PJRT_Buffer::PJRT_Buffer(PJRT_Device* on, PJRT_Memory* in, const Shape& of, const DimVector& order,
+                         PjrtValue value)
+    : device(on),
+      memory(in),
+      shape(of.has_layout ? of.WithoutLayout() : of),
+      minor_to_major(order),
+      value_(std::move(value)) {
+  Count();
+}
+
+void PJRT_Buffer::Count() {
   const int64_t bytes = shape.IsArray() ? shape.ByteSize() : 0;
   const int64_t used = device->bytes_in_use += bytes;
   ++device->allocations;
@@ -262,7 +279,7 @@ absl::Status PjrtBuffer_CopyRawToHost(PJRT_Buffer_CopyRawToHost_Args& args) {
                            " of a buffer of ", size);
   if (args.transfer_size > 0)
     std::memcpy(args.dst, elements + args.offset, static_cast<size_t>(args.transfer_size));
-  args.event = new PJRT_Event;
+  args.event = ReadyEvent();
   return absl::OkStatus();
 }
 
@@ -292,7 +309,7 @@ absl::Status PjrtBuffer_ToHostBuffer(PJRT_Buffer_ToHostBuffer_Args& args) {
   ASSIGN_OR_RETURN(const uint8_t* const elements, ElementsOf(buffer));
   RETURN_IF_ERROR(
       CopyToHost(buffer.shape, elements, args.host_layout, static_cast<uint8_t*>(args.dst)));
-  args.event = new PJRT_Event;
+  args.event = ReadyEvent();
   return absl::OkStatus();
 }
 

@@ -61,8 +61,13 @@ absl::Status PjrtError_GetCode(PJRT_Error_GetCode_Args& args) {
 // There are no payloads that a framework would know.
 absl::Status PjrtError_ForEachPayload(PJRT_Error_ForEachPayload_Args&) { return absl::OkStatus(); }
 
+PJRT_Event* ReadyEvent() {
+  static auto* const event = new PJRT_Event;
+  return event;
+}
+
 absl::Status PjrtEvent_Destroy(PJRT_Event_Destroy_Args& args) {
-  delete args.event;
+  if (args.event != ReadyEvent()) delete args.event;
   return absl::OkStatus();
 }
 
@@ -80,6 +85,10 @@ absl::Status PjrtEvent_Await(PJRT_Event_Await_Args& args) { return args.event->e
 
 absl::Status PjrtEvent_OnReady(PJRT_Event_OnReady_Args& args) {
   if (args.callback == nullptr) return InvalidArgument("the callback is null");
+  if (args.event == ReadyEvent()) {
+    args.callback(nullptr, args.user_arg);
+    return absl::OkStatus();
+  }
   args.event->event.OnReady([callback = args.callback, user = args.user_arg](
                                 const absl::Status& status) { callback(MakeError(status), user); });
   return absl::OkStatus();

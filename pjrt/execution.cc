@@ -5,9 +5,11 @@
 #include <iterator>
 #include <utility>
 
+#include "absl/container/inlined_vector.h"
 #include "pjrt/background.h"
 #include "pjrt/guarded.h"
 #include "pjrt/partitions.h"
+#include "support/allocate.h"
 #include "support/within_memory.h"
 
 namespace hlokit {
@@ -154,10 +156,8 @@ absl::StatusOr<std::vector<Values>> Perform(Run& run) {
 
 // The buffer of a result on a device.
 PJRT_Buffer* NewResult(const PjrtModule& module, PJRT_Device* device, size_t i, PjrtValue value) {
-  auto* const buffer = new PJRT_Buffer(device, device->memory_list[module.output_kinds.indices[i]],
-                                       module.outputs[i], std::move(value));
-  buffer->minor_to_major = module.output_orders[i];
-  return buffer;
+  return new PJRT_Buffer(device, device->memory_list[module.output_kinds.indices[i]],
+                         module.outputs[i], module.output_orders[i], std::move(value));
 }
 
 PJRT_Device* DeviceOf(const PJRT_LoadedExecutable_Execute_Args& args, size_t d) {
@@ -179,9 +179,38 @@ absl::Status RunNow(Run& run, const PJRT_LoadedExecutable_Execute_Args& args) {
     for (size_t i = 0; i < results[d].size(); ++i)
       args.output_lists[d][i] =
           NewResult(*run.module, DeviceOf(args, d), i, {std::move(results[d][i]), nullptr});
-    if (args.device_complete_events != nullptr) args.device_complete_events[d] = new PJRT_Event;
+    if (args.device_complete_events != nullptr) args.device_complete_events[d] = ReadyEvent();
   }
   return absl::OkStatus();
+}
+
+bool SameArray(const Shape& a, const Shape& b) { return a.type == b.type && a.dims == b.dims; }
+
+// Runs a small program of arrays on one device without making lists of views and of devices: for
+// `x + y` of eight numbers they took four fifths of the time. False, with nothing done, where an
+// argument is not an array that is there, aligned, of the parameter's shape: the long way waits,
+// copies, or says what is wrong.
+absl::StatusOr<bool> RanAtOnce(const PjrtModule& module,
+                               const PJRT_LoadedExecutable_Execute_Args& args) {
+  constexpr size_t kFew = 8;
+  absl::InlinedVector<std::shared_ptr<GlobalData>, kFew> held;
+  absl::InlinedVector<const void*, kFew> elements;
+  for (size_t i = 0; i < args.num_args; ++i) {
+    PJRT_Buffer* const buffer = args.argument_lists[0][i];
+    if (buffer == nullptr || !SameArray(module.parameters[i], buffer->shape)) return false;
+    PjrtValue value = buffer->Value();
+    if (value.data == nullptr || !value.data->ready().IsReady()) return false;
+    const void* const at = value.data->elements();
+    if (reinterpret_cast<uintptr_t>(at) % kBlockAlignment != 0) return false;
+    elements.push_back(at);
+    held.push_back(std::move(value.data));
+  }
+  ASSIGN_OR_RETURN(auto results, module.client->ExecuteArrays(*module.program, elements));
+  PJRT_Device* const device = DeviceOf(args, 0);
+  for (size_t i = 0; i < results.size(); ++i)
+    args.output_lists[0][i] = NewResult(module, device, i, {std::move(results[i]), nullptr});
+  if (args.device_complete_events != nullptr) args.device_complete_events[0] = ReadyEvent();
+  return true;
 }
 
 // Gives buffers whose values are pending, and lets the run go on behind `lane`.
@@ -216,8 +245,8 @@ void RunLater(Run run, int lane, const PJRT_LoadedExecutable_Execute_Args& args)
 }  // namespace
 
 absl::Status PjrtLoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args& args) {
-  Run run = {args.executable->Module(), {}, {}};
-  const PjrtModule* const module = run.module.get();
+  std::shared_ptr<PjrtModule> held = args.executable->Module();
+  const PjrtModule* const module = held.get();
   if (module == nullptr) return InvalidArgument("the executable has been deleted");
   if (args.num_args != module->parameters.size())
     return InvalidArgument("the program takes ", module->parameters.size(), " arguments, not ",
@@ -226,6 +255,11 @@ absl::Status PjrtLoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args& ar
   if (args.num_devices != devices)
     return InvalidArgument("arguments for ", args.num_devices, " devices, the program runs on ",
                            devices);
+  if (module->runs_arrays) {
+    ASSIGN_OR_RETURN(const bool ran, RanAtOnce(*module, args));
+    if (ran) return absl::OkStatus();
+  }
+  Run run = {std::move(held), {}, {}};
   run.arguments.reserve(devices);
   for (size_t d = 0; d < devices; ++d) {
     ASSIGN_OR_RETURN(run.arguments.emplace_back(), ArgumentsOf(*module, args.argument_lists[d]));

@@ -59,6 +59,8 @@ struct PJRT_Event {
   Event event;
   std::unique_ptr<EventSource> source;  // of events that the framework sets
 };
+// One event for all that has happened without an error already; Destroy leaves it alone.
+PJRT_Event* ReadyEvent();
 
 // A list of attributes and the strings that it points to.
 class NamedValues {
@@ -157,6 +159,8 @@ struct PjrtModule {
   bool has_donated = false;   // any of them
   // Long enough to be worth a thread's wakeup, and calls nothing of the process but our runtime.
   bool background = false, calls_out = false;
+  // Small, on one device, of arrays alone: Client::ExecuteArrays runs it.
+  bool runs_arrays = false;
   // What frameworks ask of the memory of each. Elements always lie in row-major order in memory of
   // the host: layouts and kinds are told as they were asked for.
   EntryWishes wishes;
@@ -164,7 +168,7 @@ struct PjrtModule {
   std::vector<PJRT_Buffer_Type> output_types;
   std::vector<int64_t> output_dims;
   std::vector<size_t> output_ranks;
-  std::vector<std::vector<int64_t>> output_orders;  // minor to major
+  std::vector<DimVector> output_orders;  // minor to major
   struct Kinds {
     std::vector<const char*> names;
     std::vector<size_t> sizes;
@@ -225,11 +229,14 @@ struct PJRT_Buffer {
   PJRT_Buffer(PJRT_Device* on, PJRT_Memory* in, Shape of, std::shared_ptr<GlobalData> value)
       : PJRT_Buffer(on, in, std::move(of), PjrtValue{std::move(value), nullptr}) {}
   PJRT_Buffer(PJRT_Device* on, PJRT_Memory* in, Shape of, PjrtValue value);
+  // With the order to be told of it.
+  PJRT_Buffer(PJRT_Device* on, PJRT_Memory* in, const Shape& of, const DimVector& order,
+              PjrtValue value);
   ~PJRT_Buffer();
   PJRT_Device* device;
   PJRT_Memory* memory;
   const Shape shape;  // without a layout: elements lie in row-major order, whatever is told of it
-  std::vector<int64_t> minor_to_major;
+  DimVector minor_to_major;
   absl::Status error;  // of a buffer that stands for a failure; it has no value
 
   // The value; empty where it was deleted or donated. Does not wait.
@@ -244,6 +251,7 @@ struct PJRT_Buffer {
   bool HasViews();
 
  private:
+  void Count();  // in the device's statistics
   std::mutex mutex_;
   PjrtValue value_;
   PjrtValue viewed_;  // a released value that views are of

@@ -122,15 +122,30 @@ TEST_F(PjrtTest, RunsAProgram) {
   ASSERT_EQ(TextOf(api_.PJRT_Buffer_ToHostBuffer(&take)), "");
   EXPECT_EQ(results, (std::vector<float>{2, 4, 6}));
 
+  // The short way leaves to the long one what it does not take.
+  auto other = give;
+  const int64_t two[] = {2};
+  other.dims = two;
+  ASSERT_EQ(TextOf(api_.PJRT_Client_BufferFromHostBuffer(&other)), "");
+  PJRT_Buffer* const wrong[] = {other.buffer};
+  PJRT_Buffer* const* const wrong_lists[] = {wrong};
+  execute.argument_lists = wrong_lists;
+  EXPECT_EQ(TextOf(api_.PJRT_LoadedExecutable_Execute(&execute)),
+            "argument 0 is f32[2], expected f32[3]");
+  other.buffer->Release();
+  EXPECT_NE(TextOf(api_.PJRT_LoadedExecutable_Execute(&execute)).find("deleted or donated"),
+            std::string::npos);
+  execute.argument_lists = argument_lists;
   execute.num_args = 0;
   EXPECT_EQ(TextOf(api_.PJRT_LoadedExecutable_Execute(&execute)),
             "the program takes 1 arguments, not 0");
-  for (PJRT_Buffer* buffer : {give.buffer, outputs[0]}) {
+  for (PJRT_Buffer* buffer : {give.buffer, other.buffer, outputs[0]}) {
     auto destroy = Sized<PJRT_Buffer_Destroy_Args>();
     destroy.buffer = buffer;
     EXPECT_EQ(TextOf(api_.PJRT_Buffer_Destroy(&destroy)), "");
   }
-  for (PJRT_Event* event : {give.done_with_host_buffer, take.event}) {
+  for (PJRT_Event* event :
+       {give.done_with_host_buffer, other.done_with_host_buffer, take.event}) {
     auto destroy = Sized<PJRT_Event_Destroy_Args>();
     destroy.event = event;
     EXPECT_EQ(TextOf(api_.PJRT_Event_Destroy(&destroy)), "");

@@ -99,7 +99,7 @@ void DescribeOutputs(PjrtModule& made) {
     Shape told = made.outputs[i].WithDefaultLayout();
     TellLayout(made.wishes.results[i], told);
     const DimVector order = told.MinorToMajor();
-    made.output_orders.emplace_back(order.begin(), order.end());
+    made.output_orders.push_back(order);
   }
 }
 
@@ -136,6 +136,12 @@ void DescribeCosts(const Module& module, PjrtModule& made) {
   const ComputationStats stats = Client::StatsOf(module);
   SetCosts(stats, made.costs);
   ChooseWhere(module, stats, made);
+}
+
+// Once all else of `made` is known.
+void ChooseShortWay(PjrtModule& made) {
+  made.runs_arrays = !made.background && !made.has_donated && made.partitions.count == 1 &&
+                     made.options.replicas == 1 && made.program->executable().RunsArrays();
 }
 
 // Shapes of the arguments and results of one device, of those of the module.
@@ -193,6 +199,7 @@ absl::StatusOr<std::shared_ptr<PjrtModule>> CompileProgram(const std::shared_ptr
   ClientCompileOptions compile;
   compile.backend.donate = true;
   ASSIGN_OR_RETURN(made->program, client->CompileModule(std::move(module), compile));
+  ChooseShortWay(*made);
   return made;
 }
 
@@ -286,6 +293,7 @@ absl::StatusOr<std::shared_ptr<PjrtModule>> DeserializeModule(const std::shared_
     return InvalidArgument("the bytes are no serialized executable of hlokit");
   made->donated = DonatedBy(made->program->module().header(), shape.parameters.size());
   SetShapes({shape.parameters.begin(), shape.parameters.end()}, shape.result, *made);
+  ChooseShortWay(*made);
   return made;
 }
 

@@ -33,6 +33,10 @@ class CpuExecutable final : public Executable {
   absl::StatusOr<std::unique_ptr<PreparedRun>> PrepareDonating(
       const DeviceViews& arguments, absl::Span<Literal* const> given) override;
 
+  bool RunsArrays() const override;
+  absl::Status RunArrays(absl::Span<const void* const> arguments,
+                         std::vector<Literal>& results) override;
+
   const BufferAssignment& buffers() const { return buffers_; }
   const JitCode& code() const { return *code_; }
   const std::vector<const void*>& constants() const { return constants_; }

@@ -104,6 +104,40 @@ absl::StatusOr<std::unique_ptr<PreparedRun>> CpuExecutable::PrepareViews(
   return run;
 }
 
+namespace {
+
+bool IsPlainArray(const Shape& shape) {
+  return shape.IsArray() && shape.IsRowMajor() && !shape.HasDynamicDims();
+}
+
+// Beyond it, sizes are compared with the machine's memory first, as Prepare does.
+constexpr int64_t kShortRunBytes = int64_t{16} << 20;
+
+}  // namespace
+
+bool CpuExecutable::RunsArrays() const {
+  if (devices_.device_count() != 1 || devices_.local().size() != 1 || exchanges_ || profile_ ||
+      sanitizer_ != nullptr || step_limit_ > 0 || is_dynamic() ||
+      !dynamic_entry_.arguments.empty() || !buffers_.donations().empty())
+    return false;
+  const Computation& entry = *module_->entry();
+  for (int64_t p = 0; p < entry.parameter_count(); ++p)
+    if (!IsPlainArray(entry.parameter(p)->shape())) return false;
+  const Shape& root = entry.root()->shape();
+  if (!root.IsTuple() && !IsPlainArray(root)) return false;
+  for (const Shape& element : root.elements)
+    if (!IsPlainArray(element)) return false;
+  double bytes = static_cast<double>(buffers_.arena_size());
+  for (const int64_t size : buffers_.output_sizes()) bytes += static_cast<double>(size);
+  return bytes <= static_cast<double>(kShortRunBytes);
+}
+
+absl::Status CpuExecutable::RunArrays(absl::Span<const void* const> arguments,
+                                      std::vector<Literal>& results) {
+  DeviceRun run(*this, devices_.local()[0], 1);
+  return run.RunArrays(arguments, results);
+}
+
 absl::StatusOr<std::unique_ptr<PreparedRun>> CpuExecutable::PrepareDonating(
     const DeviceViews& arguments, absl::Span<Literal* const> given) {
   auto run = std::make_unique<CpuRun>(*this);

@@ -126,6 +126,42 @@ absl::Status DeviceRun::Prepare(const DeviceViews& arguments, absl::Span<Literal
   first_output_ = table_.size();
   table_.resize(table_.size() + e_.buffers().output_sizes().size());
   ASSIGN_OR_RETURN(arena_, AllocateBytes(e_.buffers().arena_size()));
+  SetUpContext();
+  RETURN_IF_ERROR(PlaceDonations(given));
+  RETURN_IF_ERROR(AllocateResults());
+  if (e_.sanitizer() != nullptr) RETURN_IF_ERROR(PrepareShadowed());
+  NameFrozen();
+  if (e_.profile()) {
+    counters_.assign(2 * e_.module().id_bound(), 0);
+    table_.push_back(counters_.data());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DeviceRun::RunArrays(absl::Span<const void* const> arguments,
+                                  std::vector<Literal>& results) {
+  const size_t count = e_.buffers().output_sizes().size();
+  table_.reserve(arguments.size() + e_.constants().size() + count);
+  table_.assign(arguments.begin(), arguments.end());
+  table_.insert(table_.end(), e_.constants().begin(), e_.constants().end());
+  ASSIGN_OR_RETURN(arena_, AllocateBytes(e_.buffers().arena_size()));
+  SetUpContext();
+  const size_t first = results.size();
+  results.reserve(first + count);
+  const Shape& root = e_.module().entry()->root()->shape();
+  for (size_t k = 0; k < count; ++k) {
+    results.push_back(Literal::Unset(root.IsTuple() ? root.elements[k] : root));
+    table_.push_back(results.back().data());
+  }
+  NameFrozen();
+  if (!frozen_.empty()) frozen_.forms().DropIfShort();
+  const ScopedFlushDenormals flush(e_.flush_denormals());
+  e_.code().entry()(&context_, arena_.get(), table_.data());
+  RETURN_IF_ERROR(failure_);
+  return context_.failed ? Failure(nullptr) : absl::OkStatus();
+}
+
+void DeviceRun::SetUpContext() {
   std::memset(&context_, 0, sizeof(context_));
   context_.struct_size = sizeof(context_);
   context_.num_threads = e_.threads();
@@ -136,15 +172,6 @@ absl::Status DeviceRun::Prepare(const DeviceViews& arguments, absl::Span<Literal
   context_.replica_id = static_cast<int32_t>(device_ / partitions);
   context_.partition_id = static_cast<int32_t>(device_ % partitions);
   context_.rng_state[0] = 0x853c49e6748fea9bULL;
-  RETURN_IF_ERROR(PlaceDonations(given));
-  RETURN_IF_ERROR(AllocateResults());
-  if (e_.sanitizer() != nullptr) RETURN_IF_ERROR(PrepareShadowed());
-  NameFrozen();
-  if (e_.profile()) {
-    counters_.assign(2 * e_.module().id_bound(), 0);
-    table_.push_back(counters_.data());
-  }
-  return absl::OkStatus();
 }
 
 absl::Status DeviceRun::Failure(const Communicator* communicator) const {
@@ -371,7 +398,7 @@ absl::Status DeviceRun::AllocateResults() {
     if (leaf.shape->IsArray() && output.data() == nullptr) {
       const int64_t size = leaf.shape->ByteSize();
       if (size > (int64_t{1} << 46)) return ResourceExhausted("a result needs ", size, " bytes");
-      output = Literal(*leaf.shape);
+      output = e_.is_dynamic() ? Literal(*leaf.shape) : Literal::Unset(*leaf.shape);
     }
     table_[first_output_ + k++] = output.data();
   }

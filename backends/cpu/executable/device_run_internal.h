@@ -27,6 +27,8 @@ class DeviceRun {
   // With `group`, the devices of this run for reference kernels; null for a device that is alone.
   // `communicator`: through which compiled code reaches the others; null where it does not.
   absl::Status Run(DeviceGroup* group, Communicator* communicator);
+  // Instead of both, for CpuExecutable::RunArrays.
+  absl::Status RunArrays(absl::Span<const void* const> arguments, std::vector<Literal>& results);
   std::vector<InstructionTime> Profile() const;
   // The entry computation's result after the last run; to be called once.
   Literal TakeResult();
@@ -40,6 +42,7 @@ class DeviceRun {
   absl::Status CheckFits() const;
   absl::Status AddLiteral(const Literal& argument, const Shape& want);
   bool SizesAreInRange() const;
+  void SetUpContext();
   // The sizes of dynamic dimensions, which are parameters of their own.
   absl::Status AddSizes(const DeviceViews& arguments);
   // An array of the caller's, where it lies if code can read it there.

@@ -104,8 +104,8 @@ absl::StatusOr<std::vector<std::vector<std::unique_ptr<GlobalData>>>> Client::Ex
 absl::StatusOr<std::vector<std::shared_ptr<GlobalData>>> Client::ExecuteArrays(
     const CompiledProgram& program, absl::Span<const void* const> arguments) {
   std::vector<Literal> results;
-  RETURN_IF_ERROR(WithinMemory(
-      "a run's arrays", [&] { return program.executable().RunArrays(arguments, results); }));
+  RETURN_IF_ERROR(WithinMemory("a run's arrays",
+                               [&] { return program.executable().RunArrays(arguments, results); }));
   const int64_t device = program.executable().devices().local()[0];
   std::vector<std::shared_ptr<GlobalData>> data;
   data.reserve(results.size());

@@ -41,8 +41,8 @@ absl::StatusOr<PJRT_Buffer*> CopyOf(PJRT_Buffer& buffer) {
   ASSIGN_OR_RETURN(const uint8_t* const elements, ElementsOf(buffer));
   ASSIGN_OR_RETURN(auto copy, buffer.device->client->client->TransferFromHost(
                                   buffer.shape, elements, buffer.device->id()));
-  auto made = std::make_unique<PJRT_Buffer>(buffer.device, buffer.memory, buffer.shape,
-                                            std::move(copy));
+  auto made =
+      std::make_unique<PJRT_Buffer>(buffer.device, buffer.memory, buffer.shape, std::move(copy));
   made->minor_to_major = buffer.minor_to_major;
   return made.release();
 }

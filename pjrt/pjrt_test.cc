@@ -144,8 +144,7 @@ TEST_F(PjrtTest, RunsAProgram) {
     destroy.buffer = buffer;
     EXPECT_EQ(TextOf(api_.PJRT_Buffer_Destroy(&destroy)), "");
   }
-  for (PJRT_Event* event :
-       {give.done_with_host_buffer, other.done_with_host_buffer, take.event}) {
+  for (PJRT_Event* event : {give.done_with_host_buffer, other.done_with_host_buffer, take.event}) {
     auto destroy = Sized<PJRT_Event_Destroy_Args>();
     destroy.event = event;
     EXPECT_EQ(TextOf(api_.PJRT_Event_Destroy(&destroy)), "");

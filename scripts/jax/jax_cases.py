@@ -380,6 +380,11 @@ for _ in range(20): b = f(b)
       m = kind.fromdense(a)
       self.assertAllClose(jax.jit(lambda m, v: m @ v)(m, jnp.arange(4.)), a @ jnp.arange(4.))
       self.assertAllClose(jax.jit(lambda m, v: m @ v)(m, jnp.ones((4, 2))), a @ jnp.ones((4, 2)))
+  def test_erf_of_narrow_types(self):
+    for t in (jnp.float8_e4m3fn, jnp.float8_e5m2, jnp.float4_e2m1fn):
+      x = jnp.array([-1., 0., .5, 2.], t)
+      self.assertAllClose(jax.jit(lax.erf)(x), lax.erf(x.astype(jnp.float32)).astype(t))
+    self.assertAllClose(jax.vmap(jax.grad(lax.erf))(jnp.zeros(2)), jnp.full(2, 2 / np.sqrt(np.pi), jnp.float32))
   def test_lowered_costs(self):
     costs = jax.jit(lambda x: x + 1).lower(jnp.ones((2, 3))).cost_analysis()
     self.assertEqual(costs["flops"], 6.)

@@ -228,9 +228,10 @@ def worker(options):
     import warnings
 
     import jax
+    import jax_more_trainings
 
     warnings.simplefilter("ignore")
-    for name, make in TRAININGS.items():
+    for name, make in {**TRAININGS, **jax_more_trainings.TRAININGS}.items():
         if not re.search(options.only, name):
             continue
         try:

@@ -65,6 +65,21 @@ def lower_custom_partitioning():
     mlir.register_lowering(custom_partitioning.custom_partitioning_p, rule, platform="hlokit")
 
 
+def lower_narrow_erf():
+    """erf of types of 8 and 4 bits by way of f32, as XLA's CPU has it: jaxlib's conversion for plugins knows no chlo.erf of them."""
+    from jax._src.interpreters import mlir  # pylint: disable=import-outside-toplevel
+    from jax._src.lax import special  # pylint: disable=import-outside-toplevel
+
+    def rule(ctx, x):
+        aval = ctx.avals_in[0]
+        if aval.dtype.itemsize > 1:
+            return mlir._lowerings[special.erf_p].rule(ctx, x)  # pylint: disable=protected-access
+        by_f32 = lambda v: special.erf(v.astype("float32")).astype(aval.dtype)
+        return mlir.lower_fun(by_f32, multiple_results=False)(ctx, x)
+
+    mlir.register_lowering(special.erf_p, rule, platform="hlokit")
+
+
 def allow_donation():
     """Says that hlokit takes donated arguments, as JAX's own platforms do."""
     from jax._src.interpreters import mlir  # pylint: disable=import-outside-toplevel
@@ -142,6 +157,7 @@ def initialize():
     xla_bridge.register_plugin("hlokit", priority=0, library_path=str(library), options=client_options)
     lower_as_cpu()
     lower_custom_partitioning()
+    lower_narrow_erf()
     allow_donation()
     start_with_cpu()
     use_cache()

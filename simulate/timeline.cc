@@ -169,6 +169,16 @@ class Simulator {
     return TimeOf(*kind, bytes, at.shape, topology_);
   }
 
+  // Of all arrays of a collective, one after the other, but for those of an all-to-all, which are
+  // one exchange. At a permute all devices meet, as hlokit's do.
+  double ParticipationTime(const Instruction& collective, const KindAtSite& at) const {
+    const auto kind = KindOf(collective);
+    const auto count = static_cast<double>(kind ? at.shape.count() : result_.devices);
+    const bool at_once = kind == CollectiveKind::kAlltoall;
+    const int64_t rounds = at_once ? 1 : std::max<int64_t>(1, collective.operand_count());
+    return device_.collective * std::ceil(std::log2(count)) * static_cast<double>(rounds);
+  }
+
   // When a kind's transfer may begin: all that take part are there, and the links are free.
   double BeginOf(const KindAtSite& at, int kind, const CollectiveTime& time,
                  const std::vector<double>& arrived) const {
@@ -194,7 +204,8 @@ class Simulator {
     for (int k = 0; k < count_; ++k) {
       const KindAtSite& at = kinds_.sites[site][k];
       if (!at.takes_part) continue;
-      const CollectiveTime time = TransferTime(collective, at);
+      CollectiveTime time = TransferTime(collective, at);
+      time.seconds += ParticipationTime(collective, at);
       const double begin = BeginOf(at, k, time, arrived);
       ends[k] = begin + time.seconds;
       int outermost = -1;

@@ -93,6 +93,22 @@ TEST(TimelineTest, AHostStartsItsDevicesInTurn) {
   EXPECT_DOUBLE_EQ(Predict(*module, host).seconds, 4 * (1e-5 + kNegate));
 }
 
+// Four devices are two steps of a tree; threads take turns on the cores, at a collective as at
+// kernels.
+TEST(TimelineTest, TakingPartInACollectiveCostsEachDevice) {
+  Topology host = Machine();
+  const auto module = Parsed(
+      "ENTRY e {\n  x = f32[250000] parameter(0)\n"
+      "  ROOT s = f32[250000] all-reduce(x), channel_id=1, replica_groups={{0,1,2,3}}, "
+      "use_global_device_ids=true, to_apply=add\n}",
+      kFour);
+  const double before = Predict(*module, host).seconds;
+  host.device.collective = 1e-5;
+  EXPECT_DOUBLE_EQ(Predict(*module, host).seconds, before + 2 * 1e-5);
+  host.device.at_full_speed = 2;
+  EXPECT_DOUBLE_EQ(Predict(*module, host).seconds, before + 4 * 1e-5);
+}
+
 TEST(TimelineTest, TransfersOfOneLinkQueue) {
   const auto module = Parsed(
       "ENTRY e {\n  x = f32[250000] parameter(0)\n"

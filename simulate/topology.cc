@@ -32,7 +32,7 @@ bool Allowed(absl::string_view path, double value) {
   if (absl::EndsWith(path, ".size") || absl::StrContains(path, ".axes."))
     return value >= 1 && value <= kMaxDevices && value == std::floor(value);
   const bool may_be_zero = absl::EndsWith(path, ".latency") || absl::EndsWith(path, ".launch") ||
-                           absl::EndsWith(path, ".start") ||
+                           absl::EndsWith(path, ".start") || absl::EndsWith(path, ".collective") ||
                            absl::EndsWith(path, ".at_full_speed") ||
                            absl::EndsWith(path, ".memory");
   return std::isfinite(value) && (may_be_zero ? value >= 0 : value > 0);
@@ -73,6 +73,7 @@ void Topology::ForEachNumber(const std::function<void(const std::string&, double
   fn("device.memory", device.memory);
   fn("device.launch", device.launch);
   fn("device.start", device.start);
+  fn("device.collective", device.collective);
   fn("device.product_efficiency", device.product_efficiency);
   fn("device.memory_efficiency", device.memory_efficiency);
   fn("device.at_full_speed", device.at_full_speed);
@@ -129,6 +130,7 @@ DeviceModel SharedBy(const DeviceModel& device, int64_t devices) {
   shared.memory_bandwidth /= share;
   shared.launch *= share;
   shared.start *= share;
+  shared.collective *= share;
   return shared;
 }
 

@@ -50,6 +50,9 @@ struct DeviceModel {
   double memory = 0;                    // bytes
   double launch = 0;                    // seconds before each kernel
   double start = 0;                     // seconds before a step's first instruction
+  // Seconds to take part in a collective, each time that its group doubles, beside links'
+  // latencies.
+  double collective = 0;
   double product_efficiency = 1, memory_efficiency = 1;
   // Devices that have these speeds at the same time; more share them (threads of one host). 0: all.
   double at_full_speed = 0;

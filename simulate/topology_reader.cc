@@ -97,6 +97,7 @@ absl::StatusOr<DeviceModel> ReadDevice(const JsonValue& value) {
   reader.Number("memory", false, device.memory, /*or_zero=*/true);
   reader.Number("launch", false, device.launch, /*or_zero=*/true);
   reader.Number("start", false, device.start, /*or_zero=*/true);
+  reader.Number("collective", false, device.collective, /*or_zero=*/true);
   reader.Number("product_efficiency", false, device.product_efficiency);
   reader.Number("memory_efficiency", false, device.memory_efficiency);
   reader.Number("at_full_speed", false, device.at_full_speed, /*or_zero=*/true);

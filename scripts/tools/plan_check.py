@@ -31,6 +31,7 @@ def hlo_run(options, module, work, ranks=1, seconds=0.3):
     command = [options.bin / "hlo-run", module, *flags]
     if ranks > 1:
         command = mpi_test.mpirun(ranks, *command)
+    command = [*options.prefix.split(), *command]
     rc, _, err, _ = mpi_test.run(command)
     if rc != 0:
         print(f"not run: {module}: {err.strip()[-200:]}", file=sys.stderr)
@@ -71,7 +72,7 @@ def reductions(devices, n, count):
 
 def measure(options, work):
     cores = len(os.sched_getaffinity(0))
-    devices = 2 * options.ranks  # two of each process
+    devices, many = 2 * options.ranks, 8  # two of each process, and as many as modules of the corpus have
     small = timed(options, work, "small", chain(64, "add", 1))
     flops = {kind: 2 * n**3 / timed(options, work, f"dot_{kind}", product(n, kind))
              for kind, n in (("f32", 1024), ("bf16", 1024), ("f64", 512))}
@@ -83,8 +84,15 @@ def measure(options, work):
     none, some = (timed(options, work, f"least{k}", reductions(devices, 64, k), options.ranks) for k in (0, 9))
     large = timed(options, work, "large", reductions(devices, 1 << 22, 1), options.ranks)
     plain = timed(options, work, "plain", reductions(devices, 1 << 22, 0), options.ranks)
-    # A tree of two has two steps, one of four has four. A bus carries what all send: twice the operand's bytes each.
-    latency = max(some - none, 1e-9) / 9 / devices
+    none_many, some_many = (timed(options, work, f"many{k}", reductions(many, 64, k), options.ranks) for k in (0, 9))
+    # A collective of n devices takes log2 n times `collective` for each of them, which take turns, and 2 log2 n latencies of a tree.
+    each, each_many = max(some - none, 1e-9) / 9, max(some_many - none_many, 1e-9) / 9
+    doublings, doublings_many = (devices - 1).bit_length(), (many - 1).bit_length()
+    collective = max(0.0, each_many / doublings_many - each / doublings) / (many - devices) if many > devices else each / doublings / devices
+    latency = max(0.0, each / doublings - devices * collective) / 2
+    # Starting a step: what a run of a device more costs.
+    start = max(none / devices, none_many / many)
+    # A bus carries what all send: twice the operand's bytes each.
     return {
         "name": "this-host",
         "source": f"measured by plan_check.py, {cores} cores, {options.ranks} processes",
@@ -92,8 +100,8 @@ def measure(options, work):
             "name": "one of the host's devices", "flops": flops,
             "vector_flops": 64 * n / max(arithmetic - small, 1e-9), "functions": 8 * n / max(functions - small, 1e-9),
             "memory_bandwidth": 8 * big / memory, "memory": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
-            "launch": small / 8, "start": none / devices, "at_full_speed": 1},
-        "links": [{"name": "memory", "kind": "bus", "size": 64, "bandwidth": 2 * (devices - 1) * 4 * (1 << 22) / max(large - plain - devices * latency, 1e-9),
+            "launch": small / 8, "start": start, "collective": collective, "at_full_speed": 1},
+        "links": [{"name": "memory", "kind": "bus", "size": 64, "bandwidth": 2 * (devices - 1) * 4 * (1 << 22) / max(large - plain - each, 1e-9),
                    "latency": latency}],
     }
 
@@ -153,6 +161,7 @@ def main():
     parser.add_argument("--topology", type=pathlib.Path)
     parser.add_argument("--ranks", type=int, default=1)
     parser.add_argument("--least", type=float, default=0.9)
+    parser.add_argument("--prefix", default="", help="what runs the measured programs: 'chrt -f 50' on a busy machine")
     parser.add_argument("modules", nargs="*")
     options = parser.parse_args()
     options.bin = options.bin.resolve()

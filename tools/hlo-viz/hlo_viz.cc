@@ -23,8 +23,10 @@ namespace hlokit {
 namespace {
 
 constexpr absl::string_view kTool = "hlo-viz";
-// Graphviz takes about 5 s for so many nodes, and its time grows with their square.
+// Graphviz takes about 5 s for so many nodes, and its time grows with their square; so it does with
+// what long edges pass.
 constexpr size_t kMaxLaidOut = 2000;
+constexpr int64_t kMaxPlaced = 100'000;
 
 // --format, else what the ending of the output's name says.
 absl::StatusOr<std::string> FormatOf(const VizOptions& o) {
@@ -53,6 +55,10 @@ absl::StatusOr<SideInputs> ReadSideInputs(const VizOptions& o) {
   return side;
 }
 
+bool IsTooLarge(const Drawing& drawing) {
+  return drawing.nodes.size() > kMaxLaidOut || PlacedNodes(drawing) > kMaxPlaced;
+}
+
 // One module as a picture: select, mark, draw, then let Graphviz lay it out. What is too large for
 // Graphviz becomes an overview of scopes.
 absl::StatusOr<std::string> Picture(const Module& module, const VizOptions& o,
@@ -63,23 +69,27 @@ absl::StatusOr<std::string> Picture(const Module& module, const VizOptions& o,
   if (const std::string note = ProfileNote(index, side.times); !note.empty())
     std::fprintf(stderr, "hlo-viz: note: %s\n", note.c_str());
   const Computation* whole = WholeComputation(index, o);
-  const bool too_long = selection.instructions.size() > kMaxLaidOut && !o.force;
   if (o.overview && whole == nullptr)
     return InvalidArgument("--overview is of a whole module or --computation");
-  const bool overview = whole != nullptr && (o.overview || too_long);
+  const bool many = selection.instructions.size() > kMaxLaidOut && !o.force;
+  bool overview = whole != nullptr && (o.overview || many);
+  Drawing drawing;
+  if (!overview) {
+    drawing = Draw(index, selection, o.draw, overlay);
+    overview = whole != nullptr && format != "dot" && !o.force && IsTooLarge(drawing);
+  }
   if (overview && !o.overview)
     std::fprintf(stderr,
-                 "hlo-viz: note: there are %zu instructions; drawn is an overview of their scopes "
-                 "(--force draws all)\n",
-                 selection.instructions.size());
-  const Drawing drawing = overview ? DrawOverview(index, ScopeTree(index), *whole, overlay, o.nodes)
-                                   : Draw(index, selection, o.draw, overlay);
+                 "hlo-viz: note: there are %zu instructions%s; drawn is an overview of their "
+                 "scopes (--force draws all)\n",
+                 selection.instructions.size(), many ? "" : " with long edges");
+  if (overview) drawing = DrawOverview(index, ScopeTree(index), *whole, overlay, o.nodes);
   const std::string dot = DotText(drawing);
   if (format == "dot") return dot;
-  if (drawing.nodes.size() > kMaxLaidOut && !o.force)
+  if (IsTooLarge(drawing) && !o.force)
     return InvalidArgument(drawing.nodes.size(),
-                           " nodes are more than Graphviz lays out in seconds (", kMaxLaidOut,
-                           "): draw a part (--computation, --instruction), write .dot, "
+                           " nodes and their edges are more than Graphviz lays out in seconds: "
+                           "draw a part (--computation, --instruction), write .dot, "
                            "or wait (--force)");
   return Render(dot, format);
 }

@@ -166,9 +166,26 @@ absl::Status FirstFailure(absl::Span<const absl::Status> devices) {
   return failure;
 }
 
+namespace {
+
+// Whether evaluation may trust the shapes of `i` and of what it calls: hlo-opt runs passes on
+// modules that were not verified, or not as executors need it (VerifyOptions::for_passes).
+bool IsWellTyped(const Instruction& i) {
+  const absl::StatusOr<Shape> inferred = InferShape(i);
+  if (!inferred.ok() || !Compatible(*inferred, i.shape())) return false;
+  for (const Computation* called : i.called())
+    for (const Instruction* inner : called->Instructions())
+      if (!IsWellTyped(*inner)) return false;
+  return true;
+}
+
+}  // namespace
+
 absl::StatusOr<Literal> EvaluateInstruction(const Instruction& instruction,
                                             absl::Span<const Literal* const> operands,
                                             const InterpreterOptions& options) {
+  if (!IsWellTyped(instruction))
+    return InvalidArgument(instruction.name(), ": its shape is not what its operands give");
   return DeviceGroup(options, 1, 1).Evaluate(0, instruction, operands);
 }
 

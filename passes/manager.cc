@@ -241,7 +241,7 @@ class Runner final : RewriteControl {
 
   absl::Status CheckAfter() {
     Diagnostics diagnostics;
-    if (absl::Status status = Verify(module_, diagnostics); !status.ok())
+    if (absl::Status status = Verify(module_, diagnostics, {.for_passes = options_.for_passes}); !status.ok())
       return Internal("the module is broken after ", current_.name,
                       current_.said_changed ? "" : ", which says that it changed nothing", ": ",
                       status.message());

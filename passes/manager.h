@@ -28,6 +28,7 @@ struct PassOptions {
   // Compare the module before and after each pass: what passes say of it may be wrong. Costs about
   // as much as printing the module after each pass. What runs does not depend on it.
   bool watch_changes = false;
+  bool for_passes = false;  // VerifyOptions::for_passes of verify_each
   std::vector<std::string> disabled;      // passes of these names are left out
   std::vector<std::string> enabled_only;  // where not empty, all others are left out
   // At most so many steps happen: running a pass is a step, and so is each rewrite that asks for

@@ -13,16 +13,56 @@ void CheckShape(VerifyRun& run, const Instruction& i, const Shape& shape) {
   if (!status.ok()) run.Error(i, LabelOf(status), status.message());
 }
 
+// The shape with each float type replaced by f32, which makes all of them one.
+Shape WithOneFloat(const Shape& shape) {
+  Shape one = IsFloat(shape.type) ? shape.WithType(ElementType::kF32) : shape;
+  for (Shape& element : one.elements) element = WithOneFloat(element);
+  return one;
+}
+
+// True if the shapes of `i` agree once all of its float types count as one. Operations whose result
+// depends on the width of its type are not asked.
+bool AgreesButForFloatTypes(const Instruction& i) {
+  if (i.opcode() == Opcode::kBitcastConvert || i.opcode() == Opcode::kBitcast) return false;
+  std::vector<Shape> shapes;
+  for (const Instruction* operand : i.operands()) shapes.push_back(WithOneFloat(operand->shape()));
+  std::vector<const Shape*> operands;
+  for (const Shape& shape : shapes) operands.push_back(&shape);
+  const Shape declared = WithOneFloat(i.shape());
+  const absl::StatusOr<Shape> inferred =
+      InferShape(OpView(i.opcode(), operands, i.attributes(), i.called(), &declared));
+  return inferred.ok() && Compatible(WithOneFloat(*inferred), declared);
+}
+
+// True if an array is stated where inference makes a tuple: the random integers without the state,
+// or the one output of a scan whose step returns a tuple of one; also where a state of random
+// integers has a size that no algorithm takes.
+bool IsLooseResult(const Instruction& i) {
+  if (i.opcode() == Opcode::kRngBitGenerator) {
+    const Shape &state = i.operand(0)->shape(), &result = i.shape();
+    const bool whole = result.IsTuple() && result.elements.size() == 2 &&
+                       Compatible(result.elements[0], state);
+    const Shape& integers = whole ? result.elements[1] : result;
+    return state.IsArray() && IsUnsigned(state.type) && IsInteger(integers.type);
+  }
+  if (i.opcode() != Opcode::kScan || !i.shape().IsArray()) return false;
+  const absl::StatusOr<Shape> inferred = InferShape(i);
+  return inferred.ok() && inferred->IsTuple() && inferred->elements.size() == 1 &&
+         Compatible(inferred->elements[0], i.shape());
+}
+
 }  // namespace
 
 void CheckShapes(VerifyRun& run) {
   run.ForEachInstruction([&](const Instruction& i) {
     CheckShape(run, i, i.shape());
     const absl::StatusOr<Shape> inferred = InferShape(i);
+    if (inferred.ok() && Compatible(*inferred, i.shape())) return;
+    if (run.options.for_passes && (IsLooseResult(i) || AgreesButForFloatTypes(i))) return;
     if (!inferred.ok()) {
       run.Error(i, inferred.status());
       run.broken[i.id()] = 1;
-    } else if (!Compatible(*inferred, i.shape())) {
+    } else {
       run.Error(i, absl::StrCat(Text(i.opcode()), "-c99"), "expects ", Text(*inferred),
                 " as result, found ", Text(i.shape()));
       run.broken[i.id()] = 1;

@@ -10,6 +10,10 @@ namespace hlokit {
 
 struct VerifyOptions {
   bool allow_unbounded = false;  // dimensions of unknown size, `?`
+  // Takes what XLA's passes take as input although nothing executes it: instructions that mix float
+  // types, a bare array as the result of rng-bit-generator or of a scan of one output, states of
+  // random integers of any size, aliases of other sizes.
+  bool for_passes = false;
 };
 
 // Adds every error found to `out`, each with its place and label; returns the first. ops/rules.def

@@ -7,6 +7,7 @@
 #include "passes/framework/pass_arguments.h"
 #include "passes/rewrite/expander.h"
 #include "passes/rewrite/hlo_writer.h"
+#include "passes/rewrite/swapped_convolution.h"
 #include "passes/rewrite/matchers.h"
 
 namespace hlokit {
@@ -24,42 +25,6 @@ int64_t Elements(const Shape& shape, const DimVector& dims) {
   int64_t count = 1;
   for (const int64_t d : dims) count *= shape.dims[d];
   return count;
-}
-
-Made SwapOperands(Instruction* i, Rewriter& r) {
-  // An input without elements cannot be a window.
-  if (!IsPlainConvolution(i) || i->operand(0)->shape().ElementCount() == 0) return nullptr;
-  ConvolutionAttrs attrs = i->attr<ConvolutionAttrs>();
-  const ConvDims old = attrs.dim_labels;
-  Instruction *input = i->operand(0), *kernel = i->operand(1);
-  if (attrs.feature_group_count != 1 ||
-      Elements(kernel->shape(), old.kernel_spatial) <= Elements(input->shape(), old.input_spatial))
-    return nullptr;
-  DimVector reversed;
-  for (size_t s = 0; s < attrs.window.size(); ++s) {
-    WindowDim& d = attrs.window[s];
-    if (d.stride != 1 || d.base_dilation != 1 || d.window_dilation != 1) return nullptr;
-    if (!d.reversal) reversed.push_back(old.kernel_spatial[s]);
-    const int64_t longer = input->shape().dims[old.input_spatial[s]] - d.size;
-    d.size += longer;
-    d.pad_low += longer;
-    d.pad_high += longer;
-    d.reversal = true;
-  }
-  ConvDims& labels = attrs.dim_labels;
-  labels.input_batch = old.kernel_output_feature;
-  labels.input_feature = old.kernel_input_feature;
-  labels.input_spatial = old.kernel_spatial;
-  labels.kernel_output_feature = old.input_batch;
-  labels.kernel_input_feature = old.input_feature;
-  labels.kernel_spatial = old.input_spatial;
-  std::swap(labels.output_batch, labels.output_feature);
-  if (attrs.operand_precision.size() == 2)
-    std::swap(attrs.operand_precision[0], attrs.operand_precision[1]);
-  Instruction* image = HloWriter(r).Reverse(kernel, reversed);
-  Instruction* made = r.Clone(i, i->shape(), {image, input});
-  made->mutable_attr<ConvolutionAttrs>() = std::move(attrs);
-  return made;
 }
 
 // How the outputs along spatial dimension `s` are cut into stretches of `length`.
@@ -140,11 +105,12 @@ Made SplitSpace(Instruction* i, Rewriter& r, int64_t batch, int64_t splits) {
 
 }  // namespace
 
-// conv-operand-swapper. Matches convolutions without groups, strides and dilations whose kernel is
-// larger in space than their input: the kernel, reversed, becomes the input and the input the
-// kernel. Reassociates.
+// conv-operand-swapper. Matches convolutions without groups whose kernel is larger in space than
+// their input: the kernel, reversed, becomes the input and the input the kernel. Reassociates.
 std::unique_ptr<Pass> CreateConvOperandSwapper() {
-  return MakeExpander("conv-operand-swapper", SwapOperands);
+  return MakeExpander("conv-operand-swapper", [](Instruction* i, Rewriter& r) -> Made {
+    return SwappedConvolution(i, r);
+  });
 }
 
 // space-to-batch-converter. Matches convolutions of few images (option `batch`: at most so many, 1)

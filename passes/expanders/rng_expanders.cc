@@ -27,7 +27,9 @@ Instruction* WordsAs(HloWriter& w, Instruction* state, const Shape& shape) {
 }
 
 absl::StatusOr<Instruction*> ExpandBits(Instruction* i, Rewriter& r) {
-  if (i->opcode() != Opcode::kRngBitGenerator || i->shape().HasDynamicDims()) return nullptr;
+  if (i->opcode() != Opcode::kRngBitGenerator || i->shape().HasDynamicDims() ||
+      !i->shape().IsTuple())
+    return nullptr;
   const Shape& state = i->operand(0)->shape();
   const Shape& values = i->shape().elements[1];
   const bool known =

@@ -59,6 +59,7 @@ Made ExpandScan(Instruction* i, Rewriter& r) {
   if (i->opcode() != Opcode::kScan || i->shape().HasDynamicDims()) return nullptr;
   const auto& attrs = i->attr<ScanAttrs>();
   const bool tuple = i->shape().IsTuple();
+  if (i->to_apply()->root()->shape().IsTuple() != tuple) return nullptr;
   const int64_t results = tuple ? i->shape().elements.size() : 1;
   ScanParts scan{i,
                  i->operand_count() - attrs.num_carries,

@@ -41,6 +41,22 @@ std::vector<Instruction*> PartsOf(HloWriter& w, Instruction* value) {
   return parts;
 }
 
+// The last infeed or outfeed of those that hand on the token of `maker` already.
+Instruction* EndOfChain(Instruction* maker) {
+  while (true) {
+    Instruction* next = nullptr;
+    const auto look = [&](const Instruction* token) {
+      for (Instruction* user : token->users())
+        if (user->opcode() == Opcode::kInfeed || user->opcode() == Opcode::kOutfeed) next = user;
+    };
+    if (maker->shape().IsToken()) look(maker);
+    for (const Instruction* part : maker->users())
+      if (part->opcode() == Opcode::kGetTupleElement && part->shape().IsToken()) look(part);
+    if (next == nullptr) return maker;
+    maker = next;
+  }
+}
+
 // Gives `value` one part more, a token: readers go on with the parts that they know. Returns that
 // part's place.
 int64_t AddTokenTo(Instruction* value) {
@@ -140,11 +156,13 @@ class Propagation {
   std::vector<Link> LinksOf(const Computation& c) const {
     std::vector<Link> links;
     for (Instruction* i : c.PostOrder()) {
-      if (i->opcode() == Opcode::kInfeed && IsFresh(i->operand(0))) links.push_back({{{i, 0}}, i});
-      if (i->opcode() == Opcode::kOutfeed && IsFresh(i->operand(1))) links.push_back({{{i, 1}}, i});
+      if (i->opcode() == Opcode::kInfeed && IsFresh(i->operand(0)))
+        links.push_back({{{i, 0}}, EndOfChain(i)});
+      if (i->opcode() == Opcode::kOutfeed && IsFresh(i->operand(1)))
+        links.push_back({{{i, 1}}, EndOfChain(i)});
       const auto extended = extended_.find(i);
       if (extended == extended_.end()) continue;
-      Link link{{}, i};
+      Link link{{}, EndOfChain(i)};
       for (const int64_t k : extended->second) {
         Instruction* start = i->operand(k);
         const int64_t last = start->operand_count() - 1;

@@ -77,8 +77,9 @@ class Simplifier {
 
  private:
   bool MayRewrite(const Instruction* i) const {
-    const bool takes = i->shape().IsArray() ? !i->shape().HasDynamicDims()
-                                            : !algebra_.exact && i->opcode() == Opcode::kReduce;
+    const Opcode without = i->shape().IsArray() ? Opcode::kCustomCall : Opcode::kReduce;
+    const bool takes = (i->shape().IsArray() && !i->shape().HasDynamicDims()) ||
+                       (!algebra_.exact && i->opcode() == without);
     return takes && (!i->users().empty() || i->IsRoot()) && i->control_predecessors().empty() &&
            i->control_successors().empty();
   }
@@ -162,6 +163,9 @@ class Algsimp final : public ComputationPass {
   Algsimp(absl::string_view name, absl::Span<const std::string> disabled, const Algebra& algebra)
       : name_(name), algebra_(algebra) {
     const auto take = [&](const Rule& rule) {
+      // XLA leaves a broadcast whose transpose moves elements once layouts are fixed.
+      if (algebra.layout_sensitive && absl::string_view(rule.name) == "transpose-of-broadcast")
+        return;
       if (std::find(disabled.begin(), disabled.end(), rule.name) == disabled.end())
         rules_[static_cast<int>(rule.opcode)].push_back(&rule);
     };

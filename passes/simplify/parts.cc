@@ -67,7 +67,26 @@ Instruction* IsFiniteOfInteger(Instruction* i, Rewriter& r) {
   return finite ? r.Splat(i->shape(), 1) : nullptr;
 }
 
+// SliceToDynamic of all that one PadToStatic gives is what that one read.
+Instruction* PaddedAndSliced(Instruction* i, Rewriter&) {
+  if (i->attr<CustomCallAttrs>().target != "SliceToDynamic" || i->operand_count() == 0)
+    return nullptr;
+  const Instruction* pad = nullptr;
+  for (int64_t k = 0; k < i->operand_count(); ++k) {
+    const Instruction* part = i->operand(k);
+    if (!Is(part, Opcode::kGetTupleElement) || part->tuple_index() != k ||
+        (pad != nullptr && part->operand(0) != pad))
+      return nullptr;
+    pad = part->operand(0);
+  }
+  const bool is_pad = Is(pad, Opcode::kCustomCall) && pad->operand_count() == 1 &&
+                      pad->attr<CustomCallAttrs>().target == "PadToStatic" &&
+                      static_cast<int64_t>(pad->shape().elements.size()) == i->operand_count();
+  return is_pad && pad->operand(0)->shape() == i->shape() ? pad->operand(0) : nullptr;
+}
+
 constexpr Rule kPartRules[] = {
+    {"slice-to-dynamic-of-pad-to-static", Opcode::kCustomCall, PaddedAndSliced},
     {"real-of-complex", Opcode::kReal, RealOfComplex},
     {"real-of-real", Opcode::kReal, RealOfReal},
     {"imag-of-complex", Opcode::kImag, ImagOfComplex},

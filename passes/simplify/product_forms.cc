@@ -1,11 +1,15 @@
 // XLA's forms of products, and movements that cancel out over several steps.
 //   dot(reshape(transpose(a)), constant)  ->  dot(reshape(a), reordered constant)
+//   dot(transpose(a), transpose(b))       ->  transpose(dot(b, a))
 //   dot(matrix, vector)                   ->  reduce(matrix * broadcast(vector))
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "ops/dim_lists.h"
 #include "passes/rewrite/hlo_writer.h"
+#include "passes/rewrite/matchers.h"
+#include "passes/rewrite/swapped_convolution.h"
 #include "passes/simplify/facts.h"
 #include "passes/simplify/rule.h"
 
@@ -172,7 +176,80 @@ Instruction* AddReshapedUpdate(Instruction* i, Rewriter& r) {
   return nullptr;
 }
 
+// True if the transpose exchanges the last two dimensions and moves the others, `batch` of them,
+// among each other alone.
+bool SwapsLastTwo(const Instruction* i, int64_t batch) {
+  if (!Is(i, Opcode::kTranspose) || i->shape().rank() != batch + 2) return false;
+  const DimVector& order = Permutation(i);
+  return order[batch] == batch + 1 && order[batch + 1] == batch;
+}
+
+// True if a user says that devices have not yet added their parts of `i`: partitioning reads that off
+// the dot that it stands beside.
+bool IsUnreduced(const Instruction* i) {
+  return std::any_of(i->users().begin(), i->users().end(), [](const Instruction* user) {
+    return Is(user, Opcode::kCustomCall) && user->attr<CustomCallAttrs>().target == "Sharding" &&
+           user->sharding() != nullptr &&
+           (user->sharding()->kind == Sharding::Kind::kUnreduced ||
+            absl::StrContains(user->sharding()->text, "unreduced"));
+  });
+}
+
+// dot(transpose(a), transpose(b)) is transpose(dot(b, a)), of matrices, one or many.
+Instruction* DotOfTransposes(Instruction* i, Rewriter& r) {
+  const DotAttrs& attrs = i->attr<DotAttrs>();
+  const auto batch = static_cast<int64_t>(attrs.lhs_batch_dims.size());
+  const Instruction *a = i->operand(0), *b = i->operand(1);
+  if (i->operand_count() != 2 || !SwapsLastTwo(a, batch) || !SwapsLastTwo(b, batch) ||
+      Permutation(a) != Permutation(b) || !IsIota(attrs.lhs_batch_dims) ||
+      !IsIota(attrs.rhs_batch_dims) || attrs.lhs_contracting_dims != DimVector{batch + 1} ||
+      attrs.rhs_contracting_dims != DimVector{batch} || !attrs.algorithm.text.empty() ||
+      IsUnreduced(i))
+    return nullptr;
+  Shape shape = i->shape();
+  for (int64_t d = 0; d < shape.rank(); ++d) shape.dims[Permutation(a)[d]] = i->shape().dims[d];
+  shape.has_layout = false;
+  DotAttrs swapped = attrs;
+  std::reverse(swapped.operand_precision.begin(), swapped.operand_precision.end());
+  Instruction* dot = r.Clone(i, shape.WithDefaultLayout(), {b->operand(0), a->operand(0)});
+  dot->mutable_attr<DotAttrs>() = std::move(swapped);
+  return r.Add(Opcode::kTranspose, i->shape(), {dot}, DimensionsAttrs{Permutation(a)});
+}
+
+// Depth to space: a last dimension is split, its parts are moved before the dimension that precedes
+// it, and merged into the one before that. A concatenation of as many slices along that dimension
+// lies in memory alike.
+//   [8,14,14,128] -> [8,14,14,2,64] -> [8,14,2,14,64] -> [8,28,14,64]
+Instruction* DepthToSpace(Instruction* i, Rewriter& r) {
+  constexpr int64_t kMaxSlices = 4;
+  const Instruction* transpose = i->operand(0);
+  if (!Is(transpose, Opcode::kTranspose) || !Is(transpose->operand(0), Opcode::kReshape))
+    return nullptr;
+  Instruction* x = transpose->operand(0)->operand(0);
+  const DimVector& split = transpose->operand(0)->shape().dims;
+  const int64_t rank = x->shape().rank(), width = rank - 2;  // where the parts go
+  if (rank < 3 || i->shape().rank() != rank || static_cast<int64_t>(split.size()) != rank + 1)
+    return nullptr;
+  for (int64_t d = 0; d <= rank; ++d) {
+    const int64_t from = d == width ? width + 1 : d == width + 1 ? width : d;
+    if (Permutation(transpose)[d] != from) return nullptr;
+    if (d < rank - 1 && split[d] != x->shape().dims[d]) return nullptr;
+  }
+  const int64_t parts = split[rank - 1], part = split[rank];
+  if (parts < 2 || parts > kMaxSlices || i->shape().dims[rank - 1] != part ||
+      i->shape().dims[width] != split[width] || i->shape().dims[width - 1] != split[width - 1] * parts)
+    return nullptr;
+  HloWriter w(r);
+  std::vector<Instruction*> slices;
+  for (int64_t k = 0; k < parts; ++k)
+    slices.push_back(w.SliceOf(x, rank - 1, k * part, (k + 1) * part));
+  return r.Reshape(w.Concatenate(slices, width), i->shape());
+}
+
 constexpr Rule kProductFormRules[] = {
+    {"dot-of-transposes", Opcode::kDot, DotOfTransposes},
+    {"convolution-swapped", Opcode::kConvolution, SwappedConvolution},
+    {"depth-to-space", Opcode::kReshape, DepthToSpace},
     {"dot-of-shuffled-terms", Opcode::kDot, DotOfShuffledTerms},
     {"dot-of-vector", Opcode::kDot, DotOfVector},
     {"transpose-moved-back", Opcode::kTranspose, MovedBack},

@@ -51,6 +51,9 @@ Instruction* AddScatterToZeros(Instruction* i, Rewriter& r);
 // x plus zeros that were updated is x with the sum in the update's place.
 Instruction* AddUpdateOfZeros(Instruction* i, Rewriter& r);
 
+// A gather of what was padded is padded instead (gathers.cc).
+Instruction* GatherBeforePad(Instruction* i, Rewriter& r);
+
 // True where every element is no less than 0, or NaN; looks a few operations up.
 bool NeverNegative(const Instruction* x, int depth = 4);
 

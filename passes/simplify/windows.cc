@@ -273,37 +273,6 @@ Instruction* SelectWithinUpdate(Instruction* i, Rewriter& r) {
   return nullptr;
 }
 
-// A padding of offset dimensions that are taken whole, with the gather's own slice taken first.
-Instruction* GatherBeforePad(Instruction* i, Rewriter& r) {
-  const Instruction* pad = i->operand(0);
-  const GatherAttrs& attrs = i->attr<GatherAttrs>();
-  if (!Is(pad, Opcode::kPad)) return nullptr;
-  const PaddingConfig& padding = pad->attr<PadAttrs>().padding;
-  Instruction* x = pad->operand(0);
-  PaddingConfig after(i->shape().rank());
-  DimVector sizes = attrs.slice_sizes;
-  Shape shape = i->shape();
-  size_t next = 0;
-  bool any = false;
-  for (int64_t d = 0; d < pad->shape().rank(); ++d) {
-    const bool offset =
-        !Contains(attrs.collapsed_slice_dims, d) && !Contains(attrs.operand_batching_dims, d);
-    const int64_t place = offset ? attrs.offset_dims[next++] : -1;
-    if (padding[d] == PaddingDim{}) continue;
-    if (!offset || sizes[d] != pad->shape().dims[d] || Contains(attrs.start_index_map, d) ||
-        padding[d].low < 0 || padding[d].high < 0)
-      return nullptr;
-    sizes[d] = x->shape().dims[d];
-    shape.dims[place] = sizes[d];
-    after[place] = padding[d];
-    any = true;
-  }
-  if (!any) return nullptr;
-  Instruction* gather = r.Clone(i, shape, {x, i->operand(1)});
-  gather->mutable_attr<GatherAttrs>().slice_sizes = std::move(sizes);
-  return r.Add(Opcode::kPad, i->shape(), {gather, pad->operand(1)}, PadAttrs{std::move(after)});
-}
-
 constexpr Rule kWindowRules[] = {
     {"slice-of-one-element", Opcode::kSlice, SliceOfOneElement},
     {"slice-before-broadcast", Opcode::kSlice, SliceBeforeBroadcast},

@@ -141,6 +141,17 @@ absl::Status VerifyInText(const Module& module, const SourceFile& source,
   return Report(options, without_places, source, Verify(module, without_places));
 }
 
+// Verifies as executors need it; where that fails and passes alone will see the module, as they do.
+absl::Status VerifyLoaded(LoadedModule& loaded, Diagnostics& found, const LoadOptions& options) {
+  const absl::Status strict = Verify(*loaded.module, found);
+  if (strict.ok() || !options.for_passes) return strict;
+  Diagnostics unwanted;
+  loaded.for_passes_only = Verify(*loaded.module, unwanted, {.for_passes = true}).ok();
+  if (!loaded.for_passes_only) return strict;
+  found = Diagnostics();
+  return absl::OkStatus();
+}
+
 // By the format that was asked for, else by the content, else by the ending of the name.
 bool IsStablehlo(const SourceFile& source, absl::string_view format) {
   if (!format.empty()) return format == "mlir" || format == "stablehlo";
@@ -164,7 +175,7 @@ absl::StatusOr<LoadedModule> LoadModule(std::shared_ptr<const SourceFile> source
   loaded.parse_s = watch.Take();
   if (!options.verify) return loaded;
   Diagnostics found;
-  absl::Status verified = Verify(*loaded.module, found);
+  absl::Status verified = VerifyLoaded(loaded, found, options);
   if (encoding && !verified.ok()) {
     RETURN_IF_ERROR(VerifyInText(*loaded.module, *source, options));
   }
@@ -187,7 +198,7 @@ absl::StatusOr<LoadedModule> Loaded(std::shared_ptr<const SourceFile> source,
   if (!options.verify) return loaded;
   Stopwatch watch;
   Diagnostics found;
-  const absl::Status verified = Verify(*loaded.module, found);
+  const absl::Status verified = VerifyLoaded(loaded, found, options);
   RETURN_IF_ERROR(Report(options, found, *loaded.source, verified));
   loaded.verify_s = watch.Take();
   return loaded;

@@ -14,6 +14,7 @@ namespace hlokit {
 
 struct LoadOptions {
   bool verify = true;
+  bool for_passes = false;   // also what only VerifyOptions::for_passes takes
   bool allow_unknown_attributes = false;
   bool quiet = false;        // nothing goes to standard error
   std::string input_format;  // text (hlo, txt), pb, pbtxt or json; empty: by content and name
@@ -22,6 +23,7 @@ struct LoadOptions {
 struct LoadedModule : ModuleFile {
   std::shared_ptr<const SourceFile> source;
   std::string program;  // which one of a file of several; else empty
+  bool for_passes_only = false;  // breaks rules that only VerifyOptions::for_passes lifts
   double parse_s = 0, verify_s = 0;
 };
 

@@ -177,12 +177,14 @@ int Process(OptOptions o, const std::string& passes, const OutputFormat& format,
   load.verify = o.verify;
   load.allow_unknown_attributes = o.allow_unknown_attributes;
   load.input_format = o.input_format;
+  load.for_passes = !passes.empty() && !o.evaluates() && IsHloStage(o.stage);
   double cpu = CpuSeconds();
   auto loaded = LoadModule(source, load);
   if (!loaded.ok()) return ExitStatusOf(loaded.status());
   times.load_cpu_s += CpuSeconds() - cpu;
   times.parse_s += loaded->parse_s;
   times.verify_s += loaded->verify_s;
+  o.for_passes_only = loaded->for_passes_only;
   Stopwatch watch;
   if (absl::Status status = PrepareToEvaluate(o, *loaded); !status.ok())
     return ReportError(kTool, status, source.get());

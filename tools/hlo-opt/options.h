@@ -42,6 +42,7 @@ struct OptOptions {
 
   bool verify = true;
   std::string verify_each;  // empty, structure or interp
+  bool for_passes_only = false;  // the module's, LoadedModule::for_passes_only; no flag
   // Of the evaluations of --verify-each=interp and --bisect.
   InputOptions inputs;
   CompareOptions bounds = {.abs_error = 1e-5, .rel_error = 1e-4, .ulps = 2};

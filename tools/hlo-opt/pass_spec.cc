@@ -49,6 +49,7 @@ void TakeXlaDisabled(OptOptions& options) {
 absl::StatusOr<PassOptions> ManagerOptions(const OptOptions& options) {
   PassOptions made;
   made.verify_each = !options.verify_each.empty();
+  made.for_passes = options.for_passes_only;
   made.disabled = options.disable_passes;
   made.enabled_only = options.enable_passes_only;
   made.step_limit = options.bisect_limit;

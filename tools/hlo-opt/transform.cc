@@ -23,9 +23,9 @@
 namespace hlokit {
 namespace {
 
-absl::Status VerifyResult(const Module& module) {
+absl::Status VerifyResult(const Module& module, bool for_passes) {
   Diagnostics diagnostics;
-  const absl::Status status = Verify(module, diagnostics);
+  const absl::Status status = Verify(module, diagnostics, {.for_passes = for_passes});
   if (status.ok()) return status;
   return Internal("the module is broken after these passes: ", status.message());
 }
@@ -67,7 +67,8 @@ absl::Status RunObserved(Module& module, const std::string& spec, const OptOptio
   std::fwrite(summary.data(), 1, summary.size(), stderr);
   const std::string explained = observer.Explained();
   std::fwrite(explained.data(), 1, explained.size(), options.explains_alone() ? stdout : stderr);
-  if (status.ok() && options.verify && options.verify_each.empty()) status = VerifyResult(module);
+  if (status.ok() && options.verify && options.verify_each.empty()) 
+    status = VerifyResult(module, options.for_passes_only);
   return status;
 }
 

@@ -1,25 +1,78 @@
 // Convolutions as cuDNN takes them: plain operands, and no slice of features that are zero before a
 // pad brings them back.
 //   pad(slice(conv))  ->  pad(conv) with less padding
+#include "passes/gpu/convolution_calls.h"
+
 #include <algorithm>
 
-#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "passes/framework/pass.h"
+#include "passes/gpu/backend_config.h"
 #include "passes/rewrite/expander.h"
 #include "passes/rewrite/hlo_writer.h"
 #include "passes/rewrite/matchers.h"
 
 namespace hlokit {
+
+ConvolutionConfig ConvolutionConfigOf(const Instruction& call) {
+  const BackendConfig whole = BackendConfig::Of(call);
+  const BackendConfig part(whole.Raw("cudnn_conv_backend_config"));
+  ConvolutionConfig config;
+  if (!part.Text("activation_mode").empty()) 
+    config.activation = std::string(part.Text("activation_mode"));
+  const auto read = [&](absl::string_view name, double& value) {
+    double number = 0;
+    if (absl::SimpleAtod(part.Text(name), &number)) value = number;
+  };
+  read("conv_result_scale", config.result_scale);
+  read("side_input_scale", config.side_scale);
+  read("leakyrelu_alpha", config.leaky_alpha);
+  return config;
+}
+
 namespace {
 
-using Made = absl::StatusOr<Instruction*>;
+// The shortest text that reads back as the number.
+std::string ScaleText(double value) {
+  const std::string text = absl::StrCat(value);
+  double read = 0;
+  return absl::SimpleAtod(text, &read) && read == value ? text : absl::StrFormat("%.17g", value);
+}
+
+}  // namespace
+
+void WriteConvolutionConfig(const ConvolutionConfig& config, Instruction& call) {
+  BackendConfig part("{}");
+  part.SetText("activation_mode", config.activation);
+  part.SetRaw("conv_result_scale", ScaleText(config.result_scale));
+  part.SetRaw("side_input_scale", ScaleText(config.side_scale));
+  part.SetRaw("leakyrelu_alpha", ScaleText(config.leaky_alpha));
+  BackendConfig whole = BackendConfig::Of(call);
+  whole.SetRaw("cudnn_conv_backend_config", part.Json());
+  whole.WriteTo(call);
+}
 
 bool IsForwardCall(const Instruction& i) {
   if (i.opcode() != Opcode::kCustomCall || i.operand_count() < 2) return false;
   const auto& attrs = i.attr<CustomCallAttrs>();
-  return attrs.dim_labels && (attrs.target == "__cudnn$convForward" ||
-                              attrs.target == "__cudnn$convBiasActivationForward");
+  return attrs.dim_labels && (attrs.target == kConvForward || attrs.target == kConvBiasActivation);
 }
+
+bool HoldsValuesOf(ElementType from, ElementType to) {
+  if (IsInteger(from) && IsInteger(to))
+    return IsSigned(from) == IsSigned(to) ? BitWidth(to) >= BitWidth(from)
+                                          : IsSigned(to) && BitWidth(to) > BitWidth(from);
+  if (IsInteger(from) && to == ElementType::kF32) return BitWidth(from) <= 16;
+  if (IsInteger(from) && to == ElementType::kF64) return BitWidth(from) <= 32;
+  if (!IsFloat(from) || !IsFloat(to)) return false;
+  return to == from || to == ElementType::kF64 || (to == ElementType::kF32 && BitWidth(from) <= 16);
+}
+
+namespace {
+
+using Made = absl::StatusOr<Instruction*>;
 
 // How many of the last slices along `dimension` of the kernel are all zero.
 int64_t ZerosAtEnd(const Instruction* kernel, int64_t dimension) {
@@ -61,17 +114,6 @@ Made SimplifyPadding(Instruction* i, Rewriter& r) {
   return w.Pad(part, i->operand(1), std::move(padding));
 }
 
-// Whether each value of `from` is one of `to`.
-bool Holds(ElementType from, ElementType to) {
-  if (IsInteger(from) && IsInteger(to))
-    return IsSigned(from) == IsSigned(to) ? BitWidth(to) >= BitWidth(from)
-                                          : IsSigned(to) && BitWidth(to) > BitWidth(from);
-  if (IsInteger(from) && to == ElementType::kF32) return BitWidth(from) <= 16;
-  if (IsInteger(from) && to == ElementType::kF64) return BitWidth(from) <= 32;
-  if (!IsFloat(from) || !IsFloat(to)) return false;
-  return to == from || to == ElementType::kF64 || (to == ElementType::kF32 && BitWidth(from) <= 16);
-}
-
 Made SimplifyOperands(Instruction* i, Rewriter& r) {
   if (i->opcode() != Opcode::kConvolution) return nullptr;
   std::vector<Instruction*> operands(i->operands().begin(), i->operands().end());
@@ -83,7 +125,7 @@ Made SimplifyOperands(Instruction* i, Rewriter& r) {
     if (inner->opcode() != Opcode::kConvert) continue;
     Instruction* x = inner->operand(0);
     const bool is_same = inner->shape().type == operand->shape().type;
-    if (!is_same && !Holds(x->shape().type, inner->shape().type)) continue;
+    if (!is_same && !HoldsValuesOf(x->shape().type, inner->shape().type)) continue;
     operand = is_same ? inner : w.Convert(x, operand->shape().type);
     changed = true;
   }

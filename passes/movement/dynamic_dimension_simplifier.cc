@@ -2,11 +2,12 @@
 // cancel out.
 // Matches converts to the same type, reshapes to the same shape and back, reshapes of broadcasts to
 // what was broadcast, concatenations of concatenations of vectors, and slices of a concatenation
-// that are one of its operands. Leaves what they give. Cost: linear.
+// that are one of its operands. Leaves what they give; what nobody reads any more stays for dce, as
+// in XLA. Cost: linear.
 //   slice(concatenate(a, b), [1:2]) -> b
 #include "passes/framework/pass.h"
-#include "passes/rewrite/expander.h"
 #include "passes/rewrite/matchers.h"
+#include "passes/rewrite/rewriter.h"
 
 namespace hlokit {
 namespace {
@@ -64,7 +65,8 @@ Instruction* Simpler(Instruction* i, Rewriter& r) {
   }
 }
 
-absl::StatusOr<Instruction*> Simplify(Instruction* i, Rewriter& r) {
+// Null where nothing is simpler.
+Instruction* SimplerThan(Instruction* i, Rewriter& r) {
   if (i->shape().HasDynamicDims() || !i->control_predecessors().empty() ||
       !i->control_successors().empty())
     return nullptr;
@@ -72,10 +74,30 @@ absl::StatusOr<Instruction*> Simplify(Instruction* i, Rewriter& r) {
   return simpler != nullptr && SameShape(simpler->shape(), i->shape()) ? simpler : nullptr;
 }
 
+constexpr absl::string_view kDimensionSimplifier = "dynamic-dimension-simplifier";
+
+absl::StatusOr<bool> SimplifyDimensions(Computation& c, RewriteControl& control) {
+  bool changed = false;
+  for (Instruction* i : c.PostOrder()) {
+    if (i->users().empty() && !i->IsRoot()) continue;
+    Rewriter r(c);
+    r.set_subject(i);
+    Instruction* simpler = SimplerThan(i, r);
+    if (simpler == nullptr) continue;
+    if (control.Permit(kDimensionSimplifier, *i, *simpler)) {
+      i->ReplaceAllUsesWith(simpler);
+      changed = true;
+    } else {
+      c.RemoveIfDead(simpler);
+    }
+  }
+  return changed;
+}
+
 }  // namespace
 
 std::unique_ptr<Pass> CreateDynamicDimensionSimplifier() {
-  return MakeExpander("dynamic-dimension-simplifier", Simplify);
+  return MakeComputationPass(kDimensionSimplifier, SimplifyDimensions);
 }
 
 }  // namespace hlokit

@@ -76,11 +76,13 @@ class Simplifier {
   }
 
  private:
+  static bool IsRead(const Instruction* i) { return !i->users().empty() || i->IsRoot(); }
+
   bool MayRewrite(const Instruction* i) const {
     const Opcode without = i->shape().IsArray() ? Opcode::kCustomCall : Opcode::kReduce;
     const bool takes = (i->shape().IsArray() && !i->shape().HasDynamicDims()) ||
                        (!algebra_.exact && i->opcode() == without);
-    return takes && (!i->users().empty() || i->IsRoot()) && i->control_predecessors().empty() &&
+    return takes && (IsRead(i) || !algebra_.exact) && i->control_predecessors().empty() &&
            i->control_successors().empty();
   }
 
@@ -112,7 +114,9 @@ class Simplifier {
       rewriter_.set_subject(i);
       Instruction* simpler = rule->apply(i, rewriter_);
       const std::vector<Instruction*> made = rewriter_.TakeMade();
-      const bool takes = simpler != nullptr && simpler != i && MayStandFor(simpler, i) &&
+      // What is dead is dropped where another value stands for it, and is not written anew.
+      const bool helps = IsRead(i) || std::find(made.begin(), made.end(), simpler) == made.end();
+      const bool takes = simpler != nullptr && simpler != i && helps && MayStandFor(simpler, i) &&
                          KeepsSharding(simpler, i, made) &&
                          control_.Permit(rule->name, *i, *simpler);
       if (takes) {

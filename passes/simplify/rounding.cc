@@ -20,6 +20,23 @@ Instruction* SqrtSquare(Instruction* i, Rewriter&) {
              : nullptr;
 }
 
+// a / c of a constant c, or one that is broadcast, is a * (1 / c), which is a constant as well. Its
+// elements are divided as f64, which rounds once to a type of at most 24 bits (53 >= 2 * 24 + 2).
+Instruction* DivByConstant(Instruction* i, Rewriter& r) {
+  const Instruction* by = i->operand(1);
+  const Instruction* divisor = Is(by, Opcode::kBroadcast) ? by->operand(0) : by;
+  if (!Float(i) || BitWidth(i->shape().type) < 16 || !divisor->IsConstant() ||
+      divisor->literal() == nullptr || i->operand(0)->IsConstant())
+    return nullptr;
+  Literal inverse = *divisor->literal();
+  for (int64_t k = 0; k < inverse.element_count(); ++k)
+    inverse.SetDouble(k, 1 / inverse.GetDouble(k));
+  Instruction* factor = r.Constant(std::move(inverse));
+  if (divisor != by)
+    factor = r.Broadcast(factor, by->shape(), by->attr<BroadcastAttrs>().dimensions);
+  return r.Add(Opcode::kMultiply, i->shape(), {i->operand(0), factor});
+}
+
 // a / broadcast(b) is a * broadcast(1 / b).
 Instruction* DivByBroadcast(Instruction* i, Rewriter& r) {
   const Instruction* by = i->operand(1);
@@ -90,6 +107,7 @@ Instruction* PowerOfConstant(Instruction* i, Rewriter& r) {
 constexpr Rule kRoundingRules[] = {
     {"exp-product", Opcode::kMultiply, ExpProduct},
     {"sqrt-square", Opcode::kMultiply, SqrtSquare},
+    {"div-by-constant", Opcode::kDivide, DivByConstant},
     {"div-by-broadcast", Opcode::kDivide, DivByBroadcast},
     {"div-of-div", Opcode::kDivide, DivOfDiv},
     {"div-by-function", Opcode::kDivide, DivByFunction},

@@ -168,6 +168,9 @@ VendorCall::Parts ExpandConvolution(VendorCall& c) {
   const Shape shape = Shape::Array(wide, c.result().dims);
   Instruction* y = Convolution(c, exact ? Shape::Array(ElementType::kS32, shape.dims) : shape);
   if (y == nullptr) return {};
+  if (exact && c.result().type == ElementType::kS32 && c.operand_count() == 2 &&
+      config.NumberOr("conv_result_scale", 1) == 1)
+    return {y};  // s32 holds what cuDNN adds up
   y = c.Scaled(c.As(y, wide), config.NumberOr("conv_result_scale", 1));
   if (c.operand_count() > 2) {
     const int64_t feature = c.attrs().dim_labels->output_feature;

@@ -30,6 +30,9 @@ std::optional<Group> MergedInto(const Shape& from, const Shape& to, int64_t d) {
     if (from.dims[k] != to.dims[k]) return std::nullopt;
   for (int64_t k = 0; k < after; ++k)
     if (from.dims[end + k] != to.dims[d + 1 + k]) return std::nullopt;
+  int64_t size = 1;  // without elements the other dimensions say nothing of it
+  for (int64_t k = d; k < end; ++k) size *= from.dims[k];
+  if (size != to.dims[d]) return std::nullopt;
   return Group{d, end};
 }
 

@@ -1,11 +1,12 @@
 """Programs that users know, by hlokit and by what they would run them with instead, side by side:
 
 compare.py --bin BUILD/bin --python PYTHON [--programs REGEX] [--peers hlokit,xla,...] [--rounds 2] [--seconds 2]
-           [--threads N] [--small] [--markdown FILE]
+           [--threads N] [--small] [--markdown FILE] [--page FILE]
 
 PYTHON has jax and what it has of torch, openvino and onnxruntime; what is missing has no column. Each program runs in a process
 of its own, peers take turns, round by round; a figure is the fastest run. Results are compared with XLA's. Prints a line a program:
-milliseconds, and how many times as fast hlokit is as the best of the others. Exit status 1 where a program fails on hlokit
+milliseconds, and how many times as fast hlokit is as the best of the others, with frozen weights and with fresh ones.
+--page writes the page docs/peers.md: the table, the machine and the versions. Exit status 1 where a program fails on hlokit
 or where results differ, 77 where jax is missing.
 """
 import argparse
@@ -13,6 +14,7 @@ import json
 import math
 import os
 import pathlib
+import platform
 import re
 import subprocess
 import sys
@@ -27,8 +29,17 @@ except ImportError as missing:  # numpy or ml_dtypes
     print(f"skipped: {missing}")
     sys.exit(77)
 
-PEERS = ["hlokit", "xla", "torch", "torch_compiled", "openvino", "onnxruntime"]
-MODULES = {"hlokit": "jax", "xla": "jax", "torch_compiled": "torch"}
+OURS = ["hlokit", "hlokit_fresh"]
+PEERS = [*OURS, "xla", "torch", "torch_compiled", "openvino", "onnxruntime"]
+MODULES = {"hlokit": "jax", "hlokit_fresh": "jax", "xla": "jax", "torch_compiled": "torch"}
+PAGE = """# Programs that users know, beside other ways to run them
+
+This page is made by `benchmarks/peers/compare.py --page docs/peers.md`. Each figure is the fastest run, in ms, of a process of its own; peers
+take turns. The last columns say how many times as fast hlokit is as the best of the others: with weights that are promised to stay the same (`hlokit`,
+`--freeze-inputs`, the others have them as constants of the model), and with weights that may be new in each run (`hlokit_fresh`).
+Where a cell is empty, the peer is not installed or has no such program. Programs, sizes and settings: `benchmarks/peers/programs.py` and `measure.py`.
+
+"""
 
 
 def has(python, peer):
@@ -82,25 +93,43 @@ def compare_program(a, name, peers, folder):
     return times, faults
 
 
+def ratios_of(times):
+    """How many times as fast each way of ours is as the best of the others; None where there is none."""
+    others = [t for peer, t in times.items() if peer not in OURS]
+    return {ours: min(others) / times[ours] for ours in OURS if others and ours in times}
+
+
 def rows_of(a, peers):
-    ratios, failed = [], False
+    ratios, failed = {ours: [] for ours in OURS}, False
     with tempfile.TemporaryDirectory() as folder:
         for name in programs.PROGRAMS:
             if not re.search(a.programs, name):
                 continue
             times, faults = compare_program(a, name, peers, pathlib.Path(folder))
-            others = [t for peer, t in times.items() if peer != "hlokit"]
-            ratio = min(others) / times["hlokit"] if others and "hlokit" in times else None
-            ratios += [ratio] if ratio else []
+            found = ratios_of(times)
+            for ours, ratio in found.items():
+                ratios[ours].append(ratio)
             cells = [f"{times[p] * 1e3:.3g}" if p in times else "" for p in peers]
-            yield [name, *cells, f"{ratio:.2f}" if ratio else ""]
+            yield [name, *cells, *[f"{found[ours]:.2f}" if ours in found else "" for ours in OURS]]
             for peer, word in faults:
                 print(f"{name}, {peer}: {word}", file=sys.stderr)
-                failed |= peer == "hlokit" or word.startswith("differs")
-    if ratios:
-        yield ["geometric mean", *[""] * len(peers), f"{math.prod(ratios) ** (1 / len(ratios)):.2f}"]
+                failed |= peer in OURS or word.startswith("differs")
+    means = [f"{math.prod(r) ** (1 / len(r)):.2f}" if r else "" for r in ratios.values()]
+    if any(means):
+        yield ["geometric mean", *[""] * len(peers), *means]
     if failed:
         sys.exit(1)
+
+
+def machine(a, peers):
+    """A sentence on the processor and on the versions of the peers."""
+    names = [line.split(":")[1].strip() for line in pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+             if line.startswith("model name")]
+    modules = sorted({MODULES.get(p, p) for p in peers})
+    script = f"import importlib.metadata as m; print(', '.join(f'{{n}} {{m.version(n)}}' for n in {modules}))"
+    versions = subprocess.run([a.python, "-c", script], capture_output=True, text=True, check=False).stdout.strip()
+    cores = f"{len(names)} cores of {names[0]}" if names else platform.machine()
+    return f"Measured on {cores}, {a.rounds} rounds of {a.seconds} s, with {versions}.\n"
 
 
 def main():
@@ -115,12 +144,14 @@ def main():
     parser.add_argument("--timeout", type=int, default=900)
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--markdown", type=pathlib.Path)
+    parser.add_argument("--page", type=pathlib.Path)
     a = parser.parse_args()
     peers = [p for p in a.peers.split(",") if has(a.python, p)]
     if "xla" in a.peers.split(",") and "xla" not in peers:
         print(f"skipped: {a.python} has no jax")
         sys.exit(77)
-    lines = ["| " + " | ".join(["ms", *peers, "best of others / hlokit"]) + " |", "|" + "---|" * (len(peers) + 2)]
+    head = ["ms", *peers, *[f"best of others / {ours}" for ours in OURS]]
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     print("\n".join(lines), flush=True)
     try:
         for row in rows_of(a, peers):
@@ -129,6 +160,8 @@ def main():
     finally:
         if a.markdown:
             a.markdown.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        if a.page:
+            a.page.write_text(PAGE + "\n".join(lines) + "\n\n" + machine(a, peers), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,8 @@
 measure.py PROGRAM PEER --out RESULTS.npz [--bin BUILD/bin] [--seconds S] [--threads N] [--small] [--version]
 
 prints a line of JSON: run_s (the fastest run), median_s, compile_s (to the first result), and writes the first run's results.
-Weights are parameters for hlokit (frozen: --freeze-inputs) and XLA, constants of the model for the others. Each peer runs at
+Weights are parameters for hlokit (frozen: --freeze-inputs; hlokit_fresh: new ones in each run) and XLA, constants of the model
+for the others. Each peer runs at
 its best public setting: torch.compile in max-autotune, OpenVINO with the latency hint, ONNX Runtime with all optimizations.
 """
 import argparse
@@ -73,7 +74,7 @@ def by_xla(a, program):
     return first, compile_s, timed(run, a.seconds)[2]
 
 
-def by_hlokit(a, program):
+def by_hlokit(a, program, frozen=True):
     import jax
     function, weights, inputs = jax_function(a, program)
     lowered = function.lower(weights, *inputs)
@@ -90,11 +91,15 @@ def by_hlokit(a, program):
         subprocess.run([str(c) for c in [*command, "--output", folder / "out.npz"]], check=True, stdout=subprocess.DEVNULL)
         out = numpy.load(folder / "out.npz")
         first = [out[key].view(ml_dtypes.bfloat16) if out[key].dtype.kind == "V" else out[key] for key in out.files]
-        command += [*([] if program.trains else ["--freeze-inputs", "^w_"]), "--iterations", 3, "--warmup", 2,
+        command += [*(["--freeze-inputs", "^w_"] if frozen and not program.trains else []), "--iterations", 3, "--warmup", 2,
                     "--min-seconds", a.seconds, "--json", folder / "times.json", *(["--donate"] if program.donated else [])]
         subprocess.run([str(c) for c in command], check=True, stdout=subprocess.DEVNULL)
         got = json.loads((folder / "times.json").read_text())
     return wide(first), got["compile_s"], [got["run_min_s"]]
+
+
+def by_hlokit_fresh(a, program):
+    return by_hlokit(a, program, frozen=False)
 
 
 class TorchProgram:
@@ -185,7 +190,7 @@ def by_onnxruntime(a, program):
     return wide(first), compile_s + first_s, times
 
 
-PEERS = {"hlokit": by_hlokit, "xla": by_xla, "torch": by_torch, "torch_compiled": by_torch_compiled,
+PEERS = {"hlokit": by_hlokit, "hlokit_fresh": by_hlokit_fresh, "xla": by_xla, "torch": by_torch, "torch_compiled": by_torch_compiled,
          "openvino": by_openvino, "onnxruntime": by_onnxruntime}
 
 

@@ -58,6 +58,7 @@ constexpr KernelStrategy kStrategies[] = {{"sort", AddSortKernels},
                                           {"vectors", AddVectorKernels},
                                           {"elements", AddElementKernels}};
 constexpr KernelStrategy kTensorStrategies[] = {{"dot on tensor cores", AddTensorDotKernels}};
+constexpr KernelStrategy kRedux[] = {{"scatter by a warp", AddTeamScatterKernels}};
 constexpr KernelStrategy kWarpgroupStrategies[] = {{"dot by warpgroups", AddWarpgroupDotKernels}};
 
 // The strategies for an architecture, in the order in which they are tried.
@@ -67,7 +68,10 @@ std::vector<KernelStrategy> StrategiesFor(const GpuArch& arch) {
     all.insert(all.end(), some.begin(), some.end());
   };
   if (arch.name == "sm_90a") add(kWarpgroupStrategies);
-  if (arch.number >= 80) add(kTensorStrategies);
+  if (arch.number >= 80) {
+    add(kTensorStrategies);
+    add(kRedux);
+  }
   add(kStrategies);
   return all;
 }
@@ -77,7 +81,8 @@ class Parameters final : public KernelArrays {
  public:
   Parameters(const Step& step, llvm::Function& function, Builder& b) : step_(step), b_(b) {
     unsigned next = 0;
-    for (unsigned k = 0; k < function.arg_size(); ++k) pointers_.push_back(ArrayParameter(function, k));
+    for (unsigned k = 0; k < function.arg_size(); ++k)
+      pointers_.push_back(ArrayParameter(function, k));
     for (const std::vector<Slice>* slices : {&step.operands, &step.results})
       for (const Slice& slice : *slices)
         numbers_.push_back(slice.kind == Slice::Kind::kNone ? -1 : static_cast<int>(next++));

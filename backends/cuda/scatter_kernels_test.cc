@@ -30,7 +30,7 @@ ENTRY e {
                           rows, updates, type, reducer);
 }
 
-// The first sizes are searched by result, the last ones by update.
+// Small sizes are a warp's, then come searches by result, the last ones by update.
 TEST(ScatterKernelsTest, BothWays) {
   // The interpreter's sums of floats are wider.
   const struct {
@@ -48,19 +48,21 @@ TEST(ScatterKernelsTest, BothWays) {
 
 // The last update of a place is what stays.
 TEST(ScatterKernelsTest, ReplacesInOrder) {
-  CheckOnSimulator(R"(HloModule m
+  for (const int64_t size : {90, 90000})
+    CheckOnSimulator(absl::Substitute(R"(HloModule m
 f { a = f32[] parameter(0) ROOT b = f32[] parameter(1) }
 ENTRY e {
-  x = f32[90000] parameter(0)
+  x = f32[$0] parameter(0)
   n = s32[200] iota(), iota_dimension=0
   three = s32[] constant(3)
   threes = s32[200] broadcast(three), dimensions={}
   i = s32[200] divide(n, threes)
   u = f32[200] parameter(1)
-  ROOT r = f32[90000] scatter(x, i, u), update_window_dims={}, inserted_window_dims={0},
+  ROOT r = f32[$0] scatter(x, i, u), update_window_dims={}, inserted_window_dims={0},
     scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=f
 })",
-                   0);
+                                      size),
+                     0);
 }
 
 // Windows of two elements that overlap each other, in two dimensions, and several arrays.
@@ -118,6 +120,7 @@ ENTRY e {
   CheckOnSimulator(text, 1e-4);
   const std::string ptx = PtxForTest(text);
   EXPECT_EQ(ptx.find(".entry"), ptx.rfind(".entry"));
+  EXPECT_THAT(ptx, testing::HasSubstr("match.any.sync.b32"));  // by one warp
 }
 
 }  // namespace

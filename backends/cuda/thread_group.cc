@@ -24,24 +24,26 @@ constexpr unsigned kSharedSpace = 3;
 constexpr char kSharedBytes[] = "hlokit-shared-bytes";
 constexpr char kScratchBytes[] = "hlokit-scratch-bytes";
 
-// The 32 bits of the thread whose number differs in the bits of `distance`.
-llvm::Value* ExchangeWord(Builder& b, llvm::Value* word, int64_t distance) {
-  return b.CreateIntrinsic(llvm::Intrinsic::nvvm_shfl_sync_bfly_i32, {},
-                           {b.getInt32(0xffffffffu), word,
-                            b.getInt32(static_cast<uint32_t>(distance)), b.getInt32(kWarp - 1)});
-}
-
-llvm::Value* Exchange(Builder& b, llvm::Value* value, int64_t distance) {
+// A value of another thread of the warp, word by word: `kind` is a shuffle, `which` its argument.
+llvm::Value* Shuffle(Builder& b, llvm::Value* value, llvm::Intrinsic::ID kind, llvm::Value* which) {
+  const auto word_of = [&](llvm::Value* word) {
+    return b.CreateIntrinsic(kind, {},
+                             {b.getInt32(0xffffffffu), word, which, b.getInt32(kWarp - 1)});
+  };
   llvm::Value* const words = ToWords(b, value);
-  if (words->getType()->isIntegerTy(32))
-    return FromWords(b, ExchangeWord(b, words, distance), value->getType());
-  llvm::Value* const low = ExchangeWord(b, b.CreateTrunc(words, b.getInt32Ty()), distance);
-  llvm::Value* const high =
-      ExchangeWord(b, b.CreateTrunc(b.CreateLShr(words, 32), b.getInt32Ty()), distance);
+  if (words->getType()->isIntegerTy(32)) return FromWords(b, word_of(words), value->getType());
+  llvm::Value* const low = word_of(b.CreateTrunc(words, b.getInt32Ty()));
+  llvm::Value* const high = word_of(b.CreateTrunc(b.CreateLShr(words, 32), b.getInt32Ty()));
   llvm::Value* const both =
       b.CreateOr(b.CreateZExt(low, b.getInt64Ty()),
                  b.CreateShl(b.CreateZExt(high, b.getInt64Ty()), b.getInt64(32)));
   return FromWords(b, both, value->getType());
+}
+
+// That of the thread whose number differs in the bits of `distance`.
+llvm::Value* Exchange(Builder& b, llvm::Value* value, int64_t distance) {
+  return Shuffle(b, value, llvm::Intrinsic::nvvm_shfl_sync_bfly_i32,
+                 b.getInt32(static_cast<uint32_t>(distance)));
 }
 
 // The number that an emitter gave the kernel as an attribute; 0 where it did not.
@@ -63,6 +65,10 @@ llvm::Value* FromWords(Builder& b, llvm::Value* words, llvm::Type* type) {
   const unsigned bits = type->getScalarSizeInBits();
   if (bits < 32) words = b.CreateTrunc(words, b.getIntNTy(bits));
   return type->isIntegerTy() ? words : b.CreateBitCast(words, type);
+}
+
+llvm::Value* ReadLane(Builder& b, llvm::Value* value, llvm::Value* lane) {
+  return Shuffle(b, value, llvm::Intrinsic::nvvm_shfl_sync_idx_i32, lane);
 }
 
 llvm::GlobalVariable* MakeShared(Builder& b, llvm::Type* type, int64_t count) {

@@ -33,6 +33,9 @@ int64_t ScratchBytes(const llvm::Function& kernel);
 llvm::Value* ToWords(Builder& b, llvm::Value* value);
 llvm::Value* FromWords(Builder& b, llvm::Value* words, llvm::Type* type);
 
+// The value that thread `lane` of the warp has; all 32 threads call it together.
+llvm::Value* ReadLane(Builder& b, llvm::Value* value, llvm::Value* lane);
+
 // A group of `threads` neighbouring threads: 1, a power of two up to a warp's 32, or a whole block.
 // All functions must be reached by all threads of the warp (of the block, for a block) together.
 class ThreadGroup {

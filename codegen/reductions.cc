@@ -35,6 +35,9 @@ class Reassociate {
 // Sums this short are written out where ElementEmitter::set_unroll is on.
 constexpr int64_t kMaxSteps = 8;
 
+// Results in a row, and steps between such rows, of sums that are made four steps at a time.
+constexpr int64_t kFewInRow = 4, kFewBetween = 16;
+
 // The most elements of a window that is, and the most operations on them.
 constexpr int64_t kMaxWindow = 36, kMaxWindowSteps = 120;
 
@@ -240,13 +243,35 @@ std::vector<ScalarValue> Accumulators::Results(const Values& carried, size_t& us
   return results;
 }
 
+// Steps [begin, end), one after the other.
+static Values WriteOut(Builder& b, int64_t begin, int64_t end, Values carried,
+                       absl::FunctionRef<Values(llvm::Value*, const Values&)> body) {
+  for (int64_t k = begin; k < end; ++k) carried = body(b.Index(k), carried);
+  return carried;
+}
+
+// A sum of `count` steps, as a loop that adds the sums of four of them: the processor waits for one
+// addition in four, and sees several sums at a time.
+static Values SumInFours(Builder& b, int64_t count, const Values& initial, const Accumulators& sums,
+                         absl::FunctionRef<Values(llvm::Value*, const Values&)> body) {
+  const Values zero = {sums.IdentityElement()};
+  const Values carried = EmitLoopCarrying(
+      b, count / 4, initial, [&](llvm::Value* block, const Values& values) -> Values {
+        const auto step = [&](int64_t k, const Values& sum) {
+          return body(b.CreateNSWAdd(Scale(b, block, 4), b.Index(k)), sum);
+        };
+        llvm::Value* first = step(1, step(0, zero))[0];
+        llvm::Value* second = step(3, step(2, zero))[0];
+        return {sums.Combine(values[0], sums.Combine(first, second))};
+      });
+  return WriteOut(b, count / 4 * 4, count, carried, body);
+}
+
 // Short loops are unrolled here rather than by LLVM where the caller asked for it (set_unroll).
 Values ElementEmitter::Repeat(int64_t count, const Values& initial,
                               absl::FunctionRef<Values(llvm::Value*, const Values&)> body) {
   if (!unroll_ || count > kMaxSteps) return EmitLoopCarrying(b_, count, initial, body);
-  Values carried = initial;
-  for (int64_t k = 0; k < count; ++k) carried = body(b_.Index(k), carried);
-  return carried;
+  return WriteOut(b_, 0, count, initial, body);
 }
 
 // Whether every array that x is computed from has the dimensions and the layout of `like`: then an
@@ -298,6 +323,14 @@ static int64_t SizeOf(const Shape& shape, const DimVector& dims, size_t first) {
   return size;
 }
 
+// Few steps between rows of a few results, f32[16,16,3] over dimension 1: vectors of steps would
+// read strided elements and end in a sum of lanes for each result. Scalar steps are faster.
+static bool IsShortColumn(const Shape& from, const DimVector& order) {
+  const int64_t minor = from.MinorToMajor()[0];
+  return order.back() != minor && from.dims[minor] <= kFewInRow &&
+         SizeOf(from, order, 0) <= kFewBetween;
+}
+
 ElementEmitter::Results ElementEmitter::EmitReduce(const Instruction* i,
                                                    const ElementIndex& index) {
   const Shape& from = i->operand(0)->shape();
@@ -316,7 +349,9 @@ ElementEmitter::Results ElementEmitter::EmitReduce(const Instruction* i,
     return elements;
   }
 
-  const Accumulators accumulators(*i, *this, /*in_keys=*/true);
+  Accumulators accumulators(*i, *this, /*in_keys=*/true);
+  const bool short_column = accumulators.IsSum() && IsShortColumn(from, order);
+  if (short_column) accumulators.KeepOrder();
   Values initial;
   accumulators.AppendInitial(initial);
   // The fastest dimensions in memory are one loop where elements go by their position.
@@ -332,7 +367,8 @@ ElementEmitter::Results ElementEmitter::EmitReduce(const Instruction* i,
   const auto loop = [&](size_t level, int64_t count, const Values& carried,
                         absl::FunctionRef<Values(llvm::Value*, const Values&)> body) {
     if (!long_sum || count < (level > 0 ? kFewSteps : 2 * kElementsOfASum))
-      return Repeat(count, carried, body);
+      return short_column ? SumInFours(b_, count, carried, accumulators, body)
+                          : Repeat(count, carried, body);
     return EmitLoopInBlocks(
         b_, count, kElementsOfASum, carried, {accumulators.IdentityElement()},
         [&](const Values& x, const Values& y) { return Values{accumulators.Combine(x[0], y[0])}; },

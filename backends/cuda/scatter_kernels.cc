@@ -246,6 +246,7 @@ class SearchEmitter {
         b_, b_.Index(0), b_.CreateZExtOrTrunc(rounds, b_.IndexType()), carried,
         [&](llvm::Value*, const Values& now) { return CombineRound(now, mine, like); });
     carried.pop_back();
+    MeetWarp();  // all lanes have loaded
     EmitIf(b_, inside, [&] { Store(Unflatten(carried, like)); });
     emitter_.EndScope();
   }

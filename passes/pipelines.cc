@@ -16,6 +16,16 @@ struct Pipeline {
 
 // A pass a line; in a list that repeats (fix<...>), too.
 
+// Simplified until nothing changes.
+#define HLOKIT_SIMPLIFIED \
+  "fix<"                  \
+  "algsimp{exact},"       \
+  "constant_folding,"     \
+  "cse,"                  \
+  "tuple-simplifier,"     \
+  "dce"                   \
+  ">,"
+
 // What comes before fusions for kernels that compute elements (codegen/), whatever runs them.
 constexpr absl::string_view kElementKernelPasses =
     "vendor-call-expander,"
@@ -31,24 +41,12 @@ constexpr absl::string_view kElementKernelPasses =
     "tuple-simplifier,"
     "dce,"
     "unrounded-products,"
-    "fix<"
-    "algsimp{exact},"
-    "constant_folding,"
-    "cse,"
-    "tuple-simplifier,"
-    "dce"
-    ">,"
+    HLOKIT_SIMPLIFIED
     "simplify-conditional,"
     "simplify-while-loops{plain},"
     "call-inliner{manual-bodies},"
     "cse_barrier_expander,"
-    "fix<"
-    "algsimp{exact},"
-    "constant_folding,"
-    "cse,"
-    "tuple-simplifier,"
-    "dce"
-    ">,"
+    HLOKIT_SIMPLIFIED
     "tree_reduction_rewriter{rounded},"
     "reduce-window-rewriter{rounded},"
     "argmax-rewriter,"
@@ -67,6 +65,7 @@ constexpr absl::string_view kElementKernelPasses =
     "short-row-splitter,"
     "window-splitter,"
     "unrounded-results,";
+#undef HLOKIT_SIMPLIFIED
 
 constexpr Pipeline kPipelines[] = {
     {"cpu", kElementKernelPasses,

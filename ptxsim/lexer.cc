@@ -158,12 +158,12 @@ Token Lexer::Number() {
     is_unsigned = true;
     ++at_;
   }
-  const bool goes_on = ContinuesWord(Peek());
+  const bool continues = ContinuesWord(Peek());
   while (ContinuesWord(Peek())) ++at_;
   Token token = Make(Token::kInteger, begin);
   token.bits = value;
   token.is_unsigned = is_unsigned;
-  if (empty || goes_on || overflow) {
+  if (empty || continues || overflow) {
     out_.Error(token.place, "", overflow ? "a number above 64 bits" : "a malformed number");
     token.kind = Token::kBad;
   }

@@ -106,7 +106,7 @@ absl::StatusOr<std::unique_ptr<MlirModule>> ReadPart(const std::shared_ptr<const
 
 // The programs of the text from `begin` to `end`.
 void AddPrograms(const std::shared_ptr<const SourceFile>& file, size_t begin, size_t end,
-                 std::vector<StablehloProgram>& all) {
+                 absl::Span<const DimVector> sizes, std::vector<StablehloProgram>& all) {
   const std::string unknown = absl::StrCat("part ", all.size() + 1);
   const auto program = ReadPart(file, begin, end);
   if (!program.ok()) {
@@ -121,7 +121,7 @@ void AddPrograms(const std::shared_ptr<const SourceFile>& file, size_t begin, si
   const bool bytecode = IsMlirBytecode(file->text());
   for (const std::string& entry : *entries) {
     EntryWishes wishes;
-    absl::StatusOr<std::unique_ptr<Module>> module = ConvertMlir(**program, entry, &wishes);
+    absl::StatusOr<std::unique_ptr<Module>> module = ConvertMlir(**program, entry, &wishes, sizes);
     if (!module.ok() && bytecode) module = InByte(module.status());
     if (module.ok() && !bytecode) (*module)->set_source(file);
     all.push_back({entry, std::move(module), std::move(wishes)});
@@ -130,14 +130,15 @@ void AddPrograms(const std::shared_ptr<const SourceFile>& file, size_t begin, si
 
 }  // namespace
 
-std::vector<StablehloProgram> ReadStablehloPrograms(const std::shared_ptr<const SourceFile>& file) {
+std::vector<StablehloProgram> ReadStablehloPrograms(const std::shared_ptr<const SourceFile>& file,
+                                                    absl::Span<const DimVector> sizes) {
   std::vector<StablehloProgram> all;
   const absl::string_view text = file->text();
   if (IsMlirBytecode(text)) {
-    AddPrograms(file, 0, text.size(), all);
+    AddPrograms(file, 0, text.size(), sizes, all);
     return all;
   }
-  for (const auto& [begin, end] : PartsOf(text)) AddPrograms(file, begin, end, all);
+  for (const auto& [begin, end] : PartsOf(text)) AddPrograms(file, begin, end, sizes, all);
   return all;
 }
 

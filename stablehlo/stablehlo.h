@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "ir/module.h"
 #include "stablehlo/entry_wishes.h"
 #include "support/diagnostics.h"
@@ -32,9 +33,10 @@ struct StablehloProgram {
   EntryWishes wishes;
 };
 
-// All programs of a file, at least one: lines `// -----` part those of a text, as in MLIR's own
+// All programs of a file, at least one; `sizes` as ConvertMlir's, of each program: lines `// -----` part those of a text, as in MLIR's own
 // tests, and where no function is called main each public one that no other names is a program.
-std::vector<StablehloProgram> ReadStablehloPrograms(const std::shared_ptr<const SourceFile>& file);
+std::vector<StablehloProgram> ReadStablehloPrograms(const std::shared_ptr<const SourceFile>& file,
+                                                    absl::Span<const DimVector> sizes = {});
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -31,9 +31,9 @@ void CheckNativePair(VerifyRun& run, const Instruction& i) {
 void CheckChain(VerifyRun& run, const Instruction& i) {
   if (!IsGeneric(i.opcode())) return;
   if (i.opcode() != Opcode::kAsyncDone) {
-    const bool goes_on = i.users().size() == 1 && IsGeneric(i.users()[0]->opcode()) &&
-                         i.users()[0]->opcode() != Opcode::kAsyncStart;
-    if (!goes_on) run.Error(i, "async-c1", "expects one user, an async-update or async-done");
+    const bool continues = i.users().size() == 1 && IsGeneric(i.users()[0]->opcode()) &&
+                           i.users()[0]->opcode() != Opcode::kAsyncStart;
+    if (!continues) run.Error(i, "async-c1", "expects one user, an async-update or async-done");
   }
   if (i.opcode() == Opcode::kAsyncStart) return;
   const Instruction& before = *i.operand(0);

@@ -12,25 +12,16 @@ namespace {
 constexpr struct {
   absl::string_view vendor, real, complex;
 } kRoutines[] = {
-    {"cholesky_update", "", ""},
-    {"eig_comp", "geev", "geev"},
-    {"eig_real", "geev", "geev"},
-    {"geev", "", ""},
-    {"geqp3", "geqp3", "geqp3"},
-    {"geqrf", "geqrf", "geqrf"},
-    {"gesdd", "gesdd", "gesdd"},
-    {"gesvd", "gesdd", "gesdd"},
-    {"gesvdj", "", ""},
-    {"gesvdp", "", ""},
-    {"getrf", "getrf", "getrf"},
-    {"gtsv2", "", ""},
-    {"orgqr", "orgqr", "ungqr"},
-    {"ormqr", "ormqr", "unmqr"},
-    {"potrf", "potrf", "potrf"},
-    {"syevd", "syevd", "heevd"},
-    {"syrk", "", ""},
-    {"sytrd", "sytrd", "hetrd"},
-    {"tridiagonal_solve_perturbed", "", ""},
+    {"cholesky_update", "", ""},  {"eig_comp", "geev", "geev"},
+    {"eig_real", "geev", "geev"}, {"geev", "", ""},
+    {"geqp3", "geqp3", "geqp3"},  {"geqrf", "geqrf", "geqrf"},
+    {"gesdd", "gesdd", "gesdd"},  {"gesvd", "gesdd", "gesdd"},
+    {"gesvdj", "", ""},           {"gesvdp", "", ""},
+    {"getrf", "getrf", "getrf"},  {"gtsv2", "", ""},
+    {"orgqr", "orgqr", "ungqr"},  {"ormqr", "ormqr", "unmqr"},
+    {"potrf", "potrf", "potrf"},  {"syevd", "syevd", "heevd"},
+    {"syevj", "syevd", "heevd"},  {"syrk", "", ""},
+    {"sytrd", "sytrd", "hetrd"},  {"tridiagonal_solve_perturbed", "", ""},
 };
 
 char LetterOf(ElementType type) {
@@ -79,7 +70,8 @@ std::string LapackConfig(absl::string_view routine, const ConfigValue& config) {
   if (routine == "geev" || absl::StartsWith(routine, "eig_"))
     return absl::StrCat("{compute_left = ", job("left"), " : ui8, compute_right = ", job("right"),
                         " : ui8}");
-  const char mode = routine == "syevd"         ? 'V'  // always with vectors
+  const bool eigen = routine == "syevd" || routine == "syevj";
+  const char mode = eigen                      ? 'V'  // always with vectors
                     : !flag("compute_uv", 1)   ? 'N'
                     : flag("full_matrices", 0) ? 'A'
                                                : 'S';

@@ -43,7 +43,7 @@ Spread OfProduct(const Instruction& user, int64_t k, const KnownSpreads& known, 
   for (const auto& d : k == 0 ? dims.lhs_free : dims.rhs_free) from_result[d.output] = own(d);
   for (const auto& d : dims.contracting) from_other[theirs(d)] = own(d);
   Spread made = MovedTo(known[&user][0], from_result, rank);
-  if (!known.GoesOn(other)) return made;
+  if (!known.Propagates(other)) return made;
   Spread by_other = MovedTo(known[other][0], from_other, rank);
   return Merge(made, by_other, combine) ? by_other : made;
 }
@@ -133,7 +133,7 @@ Spreads Find(const Instruction& i, const Instruction& user, const KnownSpreads& 
 
 Spreads FromUser(const Instruction& i, const Instruction& user, const KnownSpreads& known,
                  int aggressiveness) {
-  if (!PassesThrough(user, aggressiveness) || !known.GoesOn(&user)) return {};
+  if (!PassesThrough(user, aggressiveness) || !known.Propagates(&user)) return {};
   Spreads found = Find(i, user, known, aggressiveness);
   if (static_cast<int64_t>(found.size()) != LeafCount(i.shape())) return {};
   if (CallTarget(i) == "ShardBarrierTo")

@@ -50,14 +50,14 @@ const Instruction* BestOperand(const Instruction& i, const KnownSpreads& known) 
   const Instruction* best = nullptr;
   for (const Instruction* x : i.operands())
     if (!known[x].empty() && (best == nullptr || IsMoreSpecific(known[x], known[best]))) best = x;
-  return best != nullptr && known.GoesOn(best) ? best : nullptr;
+  return best != nullptr && known.Propagates(best) ? best : nullptr;
 }
 
 Candidates FromReduced(const Instruction& i, const KnownSpreads& known) {
   Candidates all;
   for (int64_t k = 0; k < i.operand_count() / 2; ++k) {
     const Instruction* x = i.operand(k);
-    if (!known.GoesOn(x)) continue;
+    if (!known.Propagates(x)) continue;
     const int64_t rank = x->shape().rank();
     const int64_t kept = rank - static_cast<int64_t>(i.attr<DimensionsAttrs>().dimensions.size());
     all.push_back(Moving(i, MovedTo(known[x][0], MapOfReduction(i, rank), kept)));
@@ -67,7 +67,7 @@ Candidates FromReduced(const Instruction& i, const KnownSpreads& known) {
 
 // A reshape of a parameter, along dimensions that are not joined: layers' weights that are stacked.
 bool IsStackedWeight(const Instruction& x, const KnownSpreads& known) {
-  return known.GoesOn(&x) && TileCount(known[&x][0]) > 1 && x.opcode() == Opcode::kReshape &&
+  return known.Propagates(&x) && TileCount(known[&x][0]) > 1 && x.opcode() == Opcode::kReshape &&
          (x.operand(0)->IsParameter() || x.operand(0)->opcode() == Opcode::kGetTupleElement);
 }
 
@@ -85,13 +85,13 @@ Candidates FromSliced(const Instruction& i, const KnownSpreads& known) {
   Candidates all;
   const bool updates = i.opcode() == Opcode::kDynamicUpdateSlice;
   const Instruction* x = i.operand(updates ? 1 : 0);
-  if (known.GoesOn(x)) {
+  if (known.Propagates(x)) {
     bool cut = false;
     for (int64_t d = 0; d < i.shape().rank(); ++d)
       cut |= IsCutAlong(known[x][0], d) && i.shape().dims[d] != x->shape().dims[d];
     if (!cut) all.push_back(Moving(i, known[x][0]));
   }
-  if (updates && known.GoesOn(i.operand(0))) all.push_back({known[i.operand(0)]});
+  if (updates && known.Propagates(i.operand(0))) all.push_back({known[i.operand(0)]});
   return all;
 }
 
@@ -102,7 +102,7 @@ Candidates FromProduct(const Instruction& i, const KnownSpreads& known) {
       i.operand(0)->shape().ByteSize() >= i.operand(1)->shape().ByteSize() ? 0 : 1;
   for (const int64_t k : {larger, 1 - larger}) {
     const Instruction* x = i.operand(k);
-    if (!known.GoesOn(x)) continue;
+    if (!known.Propagates(x)) continue;
     DimVector map(x->shape().rank(), -1);
     for (const auto& d : dims.batch) map[k == 0 ? d.lhs : d.rhs] = d.output;
     for (const auto& d : k == 0 ? dims.lhs_free : dims.rhs_free)
@@ -136,7 +136,7 @@ Candidates FromConvolved(const Instruction& i, const KnownSpreads& known) {
              IsCutAlong(known[i.operand(k)][0], k == 0 ? d.lhs : d.rhs);
   if (dims.spatial.empty() || !cut) return FromProduct(i, known);
   const Instruction* lhs = i.operand(0);
-  if (!known.GoesOn(lhs)) return {};
+  if (!known.Propagates(lhs)) return {};
   const Spread& own = known[lhs][0];
   if (!own.IsTiled()) return {{{own}}};
   const ConvDims& labels = attrs.dim_labels;
@@ -152,7 +152,7 @@ Candidates FromConvolved(const Instruction& i, const KnownSpreads& known) {
 
 Candidates FromTupled(const Instruction& i, const KnownSpreads& known) {
   bool any = false;
-  for (const Instruction* x : i.operands()) any |= known.GoesOn(x);
+  for (const Instruction* x : i.operands()) any |= known.Propagates(x);
   if (!any) return {};
   const bool fresh = known[&i].empty();
   Spreads leaves = fresh ? Spreads(LeafCount(i.shape()), Spread::Unknown()) : known[&i];
@@ -174,7 +174,7 @@ Candidates FromWindowed(const Instruction& i, const KnownSpreads& known) {
   Candidates all;
   const int64_t inputs = i.opcode() == Opcode::kReduceWindow ? i.operand_count() / 2 : 1;
   for (int64_t k = 0; k < inputs; ++k)
-    if (known.GoesOn(i.operand(k))) all.push_back(Moving(i, known[i.operand(k)][0]));
+    if (known.Propagates(i.operand(k))) all.push_back(Moving(i, known[i.operand(k)][0]));
   return all;
 }
 
@@ -186,7 +186,7 @@ Candidates FromScanned(const Instruction& i, const KnownSpreads& known) {
   const int64_t leaves = LeafCount(i.shape());
   for (int64_t k = 0; k < i.operand_count(); ++k) {
     const Instruction* x = i.operand(k);
-    if (!known.GoesOn(x)) continue;
+    if (!known.Propagates(x)) continue;
     if (known[x][0].IsManual()) all.push_back({Spreads(leaves, known[x][0])});
     if (!known[x][0].IsTiled()) continue;
     const bool carry = k >= n;
@@ -210,14 +210,14 @@ Candidates FromAny(const Instruction& i, const KnownSpreads& known, int aggressi
   if (HasTrait(i.opcode(), kElementwise) && aggressiveness > 0) {
     Candidates all;
     for (const Instruction* x : i.operands())
-      if (known.GoesOn(x) && LeafCount(x->shape()) == LeafCount(i.shape()) &&
+      if (known.Propagates(x) && LeafCount(x->shape()) == LeafCount(i.shape()) &&
           (x->shape().IsTuple() || x->shape().rank() == i.shape().rank()))
         all.push_back({known[x], i.operand_count() == 1 && UsersBesideRoot(i) == 1});
     return all;
   }
   const bool first = !HasTrait(i.opcode(), kElementwise);
   const Instruction* x = first && i.operand_count() > 0 ? i.operand(0) : BestOperand(i, known);
-  if (x == nullptr || !known.GoesOn(x) || LeafCount(x->shape()) != LeafCount(i.shape()) ||
+  if (x == nullptr || !known.Propagates(x) || LeafCount(x->shape()) != LeafCount(i.shape()) ||
       (x->shape().IsArray() && x->shape().rank() != i.shape().rank()))
     return {};
   return {{known[x], UsersBesideRoot(i) == 1}};
@@ -229,10 +229,10 @@ std::vector<Candidate> FromOperands(const Instruction& i, const KnownSpreads& kn
                                     int aggressiveness) {
   if (i.operand_count() == 0) return {};
   const Instruction* x = i.operand(0);
-  const bool goes_on = known.GoesOn(x);
+  const bool propagates = known.Propagates(x);
   switch (i.opcode()) {
     case Opcode::kGetTupleElement: {
-      if (!goes_on) return {};
+      if (!propagates) return {};
       const auto first = known[x].begin() + FirstLeaf(x->shape(), i.tuple_index());
       return {{Spreads(first, first + LeafCount(i.shape())), UsersBesideRoot(i) == 1}};
     }
@@ -241,7 +241,8 @@ std::vector<Candidate> FromOperands(const Instruction& i, const KnownSpreads& kn
     case Opcode::kReduce:
       return FromReduced(i, known);
     case Opcode::kBroadcast:
-      if (aggressiveness < kMostAggressive || !goes_on || known[x][0].IsReplicated()) return {};
+      if (aggressiveness < kMaxAggressiveness || !propagates || known[x][0].IsReplicated())
+        return {};
       return {Moving(i, MovedTo(known[x][0], BroadcastMap(i), i.shape().rank()))};
     case Opcode::kConcatenate:
       return FromConcatenated(i, known, aggressiveness);
@@ -269,13 +270,13 @@ std::vector<Candidate> FromOperands(const Instruction& i, const KnownSpreads& kn
       return {Moving(i, known[best][0])};
     }
     case Opcode::kTranspose:
-      if (!goes_on) return {};
+      if (!propagates) return {};
       return {Moving(i, MovedTo(known[x][0], TransposeMap(i), i.shape().rank()))};
     case Opcode::kReverse:
-      if (!goes_on) return {};
+      if (!propagates) return {};
       return {Moving(i, Reversed(known[x][0], i.attr<DimensionsAttrs>().dimensions))};
     case Opcode::kReshape:
-      if (!goes_on) return {};
+      if (!propagates) return {};
       return {Moving(i, Reshaped(known[x][0], x->shape(), i.shape()))};
     case Opcode::kCustomCall:
       if (CallTarget(i) == "ShardBarrierFrom") return {};

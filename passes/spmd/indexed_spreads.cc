@@ -131,7 +131,7 @@ std::vector<Candidate> FromGatherOperands(const Instruction& i, const KnownSprea
   const IndexedDims x = ReadGather(i);
   const int64_t rank = i.shape().rank();
   std::vector<Candidate> all;
-  const bool by_index = known.GoesOn(i.operand(1)), by_operand = known.GoesOn(i.operand(0));
+  const bool by_index = known.Propagates(i.operand(1)), by_operand = known.Propagates(i.operand(0));
   if (by_index) all.push_back({{MovedTo(known[i.operand(1)][0], x.index_to_slices, rank)}});
   if (!by_operand) return all;
   const Spread& operand = known[i.operand(0)][0];
@@ -162,7 +162,7 @@ std::vector<Candidate> FromScatterOperands(const Instruction& i, const KnownSpre
   const auto of_all = [&](int64_t first, const DimVector* map) -> std::optional<Candidate> {
     std::vector<Spread> spreads;
     for (int64_t k = 0; k < n; ++k) {
-      if (!known.GoesOn(i.operand(first + k))) return std::nullopt;
+      if (!known.Propagates(i.operand(first + k))) return std::nullopt;
       const Spread& own = known[i.operand(first + k)][0];
       spreads.push_back(map == nullptr ? own : MovedTo(own, *map, rank));
     }
@@ -174,7 +174,7 @@ std::vector<Candidate> FromScatterOperands(const Instruction& i, const KnownSpre
   const DimVector whole = Inverted(OperandMap(x, false, true), slices);
   if (!x.parallel_operand.empty()) {
     const Instruction* indices = i.operand(n);
-    if (known.GoesOn(indices)) {
+    if (known.Propagates(indices)) {
       const DimVector map = Inverted(OperandToIndex(x), indices->shape().rank());
       all.push_back(each({MovedTo(known[indices][0], map, rank)}));
     }
@@ -196,14 +196,14 @@ Spreads FromScatterUser(const Instruction& i, const Instruction& user, const Kno
   Spread made;
   if (at == n) {
     const Instruction* update = user.operand(n + 1);
-    if (known.GoesOn(update))
+    if (known.Propagates(update))
       made = MovedTo(known[update][0], Inverted(x.index_to_slices, slices), i.shape().rank());
     MergeIfCompatible(MovedTo(results[0], OperandToIndex(x), i.shape().rank()), TileCount(made) + 1,
                       made);
     return made.IsTiled() ? Spreads{made} : Spreads{};
   }
   made = MovedTo(results[at - n - 1], OperandMap(x, true, true), slices);
-  if (known.GoesOn(indices))
+  if (known.Propagates(indices))
     MergeIfCompatible(MovedTo(known[indices][0], x.index_to_slices, slices), TileCount(made) + 1,
                       made);
   return made.IsTiled() ? Spreads{made} : Spreads{};

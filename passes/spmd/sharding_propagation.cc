@@ -69,7 +69,7 @@ class Propagation {
       if (known_[operand].empty() && !known_[copy].empty()) Set(operand, known_[copy]);
     RETURN_IF_ERROR(RelateCalls());
     NoteProvided();
-    for (int aggressiveness = 0; aggressiveness <= kMostAggressive; ++aggressiveness) {
+    for (int aggressiveness = 0; aggressiveness <= kMaxAggressiveness; ++aggressiveness) {
       ToFixPoint(aggressiveness);
       while (ShareInGroups()) ToFixPoint(aggressiveness);
     }
@@ -289,11 +289,11 @@ class Propagation {
   // Takes `made` where it is better; one that would move what is already cut only if `moves`.
   bool Improve(Instruction* i, Spreads made, bool combine, bool moves) {
     if (made.size() != static_cast<size_t>(LeafCount(i->shape()))) return false;
-    bool goes_on = false;
-    for (const Spread& s : made) goes_on |= s.IsTiled() || s.IsReplicated() || s.IsManual();
+    bool propagates = false;
+    for (const Spread& s : made) propagates |= s.IsTiled() || s.IsReplicated() || s.IsManual();
     for (const Spread& s : made)
-      if (s.kind == Spread::Kind::kOther) goes_on = false;
-    if (!goes_on) return false;
+      if (s.kind == Spread::Kind::kOther) propagates = false;
+    if (!propagates) return false;
     const Spreads& old = known_[i];
     if (old.empty()) {
       Set(i, std::move(made));

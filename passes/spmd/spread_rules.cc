@@ -11,7 +11,7 @@
 
 namespace hlokit {
 
-bool KnownSpreads::GoesOn(const Instruction* i) const {
+bool KnownSpreads::Propagates(const Instruction* i) const {
   const Spreads& own = (*this)[i];
   return std::any_of(own.begin(), own.end(), [](const Spread& s) {
     return s.IsTiled() || s.IsReplicated() || s.IsManual();

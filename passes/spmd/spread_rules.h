@@ -6,18 +6,18 @@
 
 namespace hlokit {
 
-// What is known of each instruction, by id; what is not, is empty.
+// The shardings that are known of each instruction, by id; empty where none is.
 struct KnownSpreads {
   std::vector<Spreads> of;
   const Spreads& operator[](const Instruction* i) const { return of[i->id()]; }
   Spreads& operator[](const Instruction* i) { return of[i->id()]; }
-  // Whether some part is cut, copied to all or manual: what goes on to others.
-  bool GoesOn(const Instruction* i) const;
+  // Whether some part is tiled, replicated or manual: what propagation hands to others.
+  bool Propagates(const Instruction* i) const;
 };
 
 // How far propagation goes: at 0 only along what moves or computes element by element, at 1 through
 // all but broadcasts, at 2 against broadcasts too, at 3 along them.
-constexpr int kMostAggressive = 3;
+constexpr int kMaxAggressiveness = 3;
 absl::string_view CallTarget(const Instruction& i);
 // Custom calls that have their operand's sharding.
 bool IsPassedThrough(const Instruction& i);

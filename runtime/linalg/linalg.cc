@@ -295,15 +295,13 @@ void hlokit_triangular_solve(void* ctx, const HlokitTriangularSolveDesc* desc, c
   }
 }
 
-void hlokit_pivots_to_permutation(void* ctx, const HlokitPivotsDesc* desc, const int32_t* pivots,
-                                  int32_t* permutation) {
+void hlokit_pivots_to_permutation(void* /*ctx*/, const HlokitPivotsDesc* desc,
+                                  const int32_t* pivots, int32_t* permutation) {
   for (int64_t b = 0; b < desc->batch; ++b, pivots += desc->pivots, permutation += desc->rows) {
     std::iota(permutation, permutation + desc->rows, 0);
-    for (int64_t i = 0; i < std::min(desc->pivots, desc->rows); ++i) {
-      if (pivots[i] < 0 || pivots[i] >= desc->rows)
-        return hlokit::SetKernelError(ctx, "pivot %d is out of range", pivots[i]);
-      std::swap(permutation[i], permutation[pivots[i]]);
-    }
+    for (int64_t i = 0; i < std::min(desc->pivots, desc->rows); ++i)
+      if (pivots[i] >= 0 && pivots[i] < desc->rows)
+        std::swap(permutation[i], permutation[pivots[i]]);
   }
 }
 

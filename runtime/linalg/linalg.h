@@ -52,8 +52,8 @@ typedef struct HlokitPivotsDesc {
   int64_t batch, pivots, rows;  // pivots of each matrix, and how many rows they permute
 } HlokitPivotsDesc;
 
-// Row i was exchanged with row pivots[i], 0-based and in turn: which row ends where. Errors: a
-// pivot out of range.
+// Row i was exchanged with row pivots[i], 0-based and in turn: which row ends where. A pivot out
+// of range is passed over.
 void hlokit_pivots_to_permutation(void* ctx, const HlokitPivotsDesc* desc, const int32_t* pivots,
                                   int32_t* permutation);
 

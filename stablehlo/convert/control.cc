@@ -28,6 +28,26 @@ absl::StatusOr<Instruction*> CallFunction(BodyConverter& body, const MlirOperati
   return call;
 }
 
+// A call of a function of open sizes as the function's operations, in which the sizes of the
+// operands are known; false for other functions.
+absl::StatusOr<bool> ConvertInlined(BodyConverter& body, const MlirOperation& op,
+                                    absl::string_view name) {
+  const MlirOperation* function = body.module().FunctionOperation(name);
+  if (function == nullptr || !HasOpenSignature(*function)) return false;
+  ASSIGN_OR_RETURN(const MlirBlock* block, BlockOf(*function, 0, op.operands.size()));
+  ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, body.Operands(op));
+  RETURN_IF_ERROR(body.module().EnterInlined(block->operations.size()));
+  for (size_t i = 0; i < operands.size(); ++i) body.Set(block->arguments[i], operands[i]);
+  ASSIGN_OR_RETURN(const MlirOperation* last, body.ConvertOperations(*block));
+  ASSIGN_OR_RETURN(const std::vector<Instruction*> results, body.Operands(*last));
+  body.module().LeaveInlined();
+  if (results.size() != op.results.size())
+    return InvalidArgument(op.name, ": ", name, " returns ", results.size(), " values, expected ",
+                           op.results.size());
+  for (size_t i = 0; i < results.size(); ++i) body.Set(op.results[i], results[i]);
+  return true;
+}
+
 // The values that a region takes in one parameter: the value itself, or a tuple of them.
 Instruction* Joined(BodyConverter& body, absl::Span<Instruction* const> values) {
   return values.size() == 1 ? values[0] : body.Tuple(values);
@@ -185,6 +205,8 @@ absl::Status ConvertInPlace(BodyConverter& body, const MlirOperation& op, size_t
 
 absl::Status ConvertCall(BodyConverter& body, const MlirOperation& op) {
   ASSIGN_OR_RETURN(const std::string name, OpAttributes(op).Word("callee"));
+  ASSIGN_OR_RETURN(const bool inlined, ConvertInlined(body, op, name));
+  if (inlined) return absl::OkStatus();
   return CallFunction(body, op, name, /*composite=*/false).status();
 }
 
@@ -306,6 +328,8 @@ absl::Status ConvertComposite(BodyConverter& body, const MlirOperation& op) {
   ASSIGN_OR_RETURN(const bool carried, ConvertCarried(body, op, composite, "composite_attributes"));
   if (carried) return absl::OkStatus();
   ASSIGN_OR_RETURN(const std::string name, attributes.Word("decomposition"));
+  ASSIGN_OR_RETURN(const bool inlined, ConvertInlined(body, op, name));
+  if (inlined) return absl::OkStatus();
   ASSIGN_OR_RETURN(Instruction* const call, CallFunction(body, op, name, /*composite=*/true));
   const MlirAttribute* inner = op.Find("composite_attributes");
   ASSIGN_OR_RETURN(const int64_t version, attributes.Int("version", 0));

@@ -21,6 +21,8 @@ namespace {
 
 // Tables have a row for each.
 constexpr int64_t kMaxPartitions = int64_t{1} << 16;
+constexpr int64_t kMaxInlineDepth = 200;
+constexpr int64_t kMaxInlinedOperations = int64_t{1} << 20;
 
 const MlirAttribute* SymbolName(const MlirOperation& op) { return op.Find("sym_name"); }
 
@@ -49,8 +51,8 @@ absl::Status CollectWantedProbes(const MlirOperation& op, WantedProbes& wanted) 
   return absl::OkStatus();
 }
 
-// Whether it is a call or runs one. MLIR does not know that a function has no effect, so XLA's conversion
-// keeps unused calls, and loops and branches with calls in them.
+// Whether it is a call or runs one. MLIR does not know that a function has no effect, so XLA's
+// conversion keeps unused calls, and loops and branches with calls in them.
 bool RunsCalls(const Instruction& i) {
   if (i.opcode() == Opcode::kCall) return true;
   for (const Computation* called : i.called())
@@ -181,6 +183,27 @@ absl::Status ModuleConverter::MarkResults(const MlirOperation& function, BodyCon
   return absl::OkStatus();
 }
 
+absl::StatusOr<Shape> ModuleConverter::ClosedArgument(size_t number, Shape shape) const {
+  if (number >= sizes_.size() || !shape.IsArray() || !HasOpenSizes(shape)) return shape;
+  const DimVector& sizes = sizes_[number];
+  bool fits = sizes.size() == shape.dims.size();
+  for (size_t d = 0; fits && d < sizes.size(); ++d)
+    fits = shape.dims[d] == kUnbounded || shape.dims[d] == sizes[d];
+  if (!fits)
+    return InvalidArgument("argument ", number, " is ", Text(shape), "; an array of ",
+                           Text(Shape::Array(shape.type, sizes)), " does not fit");
+  return Shape::Array(shape.type, sizes).WithDefaultLayout();
+}
+
+absl::Status ModuleConverter::EnterInlined(size_t operations) {
+  inlined_operations_ += static_cast<int64_t>(operations);
+  if (++inline_depth_ <= kMaxInlineDepth && inlined_operations_ <= kMaxInlinedOperations)
+    return absl::OkStatus();
+  return Unimplemented(
+      "functions of open sizes, which are converted at each call, call each other ",
+      kMaxInlineDepth, " deep or have ", kMaxInlinedOperations, " operations");
+}
+
 absl::Status ModuleConverter::ConvertFunction(const MlirOperation& function, bool is_entry) {
   const std::string& name = SymbolName(function)->text;
   if (function.regions.size() != 1 || function.regions[0].blocks.size() != 1)
@@ -193,8 +216,12 @@ absl::Status ModuleConverter::ConvertFunction(const MlirOperation& function, boo
     if (!type.HasShape())
       return Unimplemented("argument ", i, " of ", name, ": the type ", Text(type),
                            " has no equal in HLO");
+    Shape shape = BodyConverter::ShapeOf(type);
+    if (is_entry) {
+      ASSIGN_OR_RETURN(shape, ClosedArgument(i, std::move(shape)));
+    }
     body.Set(block.arguments[i],
-             computation->AddParameter(i, BodyConverter::ShapeOf(type), absl::StrCat("Arg_", i)));
+             computation->AddParameter(i, std::move(shape), absl::StrCat("Arg_", i)));
   }
   ASSIGN_OR_RETURN(const MlirOperation* last, body.ConvertOperations(block));
   ASSIGN_OR_RETURN(std::vector<Instruction*> values, body.Operands(*last));
@@ -243,6 +270,7 @@ absl::StatusOr<const MlirOperation*> ModuleConverter::Convert(const std::string&
   RETURN_IF_ERROR(CollectWantedProbes(program_.top(), wanted_probes_));
   ASSIGN_OR_RETURN(const auto order, CalleesFirst(entry));
   for (const MlirOperation* function : order) {
+    if (function != entry && HasOpenSignature(*function)) continue;
     absl::Status converted = ConvertFunction(*function, function == entry);
     if (!converted.ok()) return WithPlace(std::move(converted), function->place);
   }
@@ -295,11 +323,12 @@ absl::StatusOr<std::vector<std::string>> EntriesOf(const MlirModule& program) {
 }
 
 absl::StatusOr<std::unique_ptr<Module>> ConvertMlir(const MlirModule& program,
-                                                    const std::string& entry, EntryWishes* wishes) {
+                                                    const std::string& entry, EntryWishes* wishes,
+                                                    absl::Span<const DimVector> sizes) {
   const MlirAttribute* name = SymbolName(program.top());
   const bool is_named = name != nullptr && !name->text.empty();
   auto module = std::make_unique<Module>(is_named ? SanitizedName(name->text) : "main");
-  ModuleConverter converter(program, *module);
+  ModuleConverter converter(program, *module, sizes);
   ASSIGN_OR_RETURN(const MlirOperation* const function, converter.Convert(entry));
   if (wishes != nullptr) {
     wishes->arguments = WishesOf(function->Find("arg_attrs"), module->entry()->parameter_count());

@@ -44,8 +44,11 @@ using WantedProbes = std::map<std::string, std::set<int64_t>>;
 // The program and the module that it becomes.
 class ModuleConverter {
  public:
-  ModuleConverter(const MlirModule& program, Module& module)
-      : program_(program), module_(module), frames_(module.header().stack_frames) {}
+  ModuleConverter(const MlirModule& program, Module& module, absl::Span<const DimVector> sizes)
+      : program_(program),
+        module_(module),
+        sizes_(sizes),
+        frames_(module.header().stack_frames) {}
 
   // Gives the function that is the module's entry.
   absl::StatusOr<const MlirOperation*> Convert(const std::string& entry_name);
@@ -56,6 +59,10 @@ class ModuleConverter {
   absl::StatusOr<Computation*> Function(absl::string_view name) const;
   // Null where there is none.
   const MlirOperation* FunctionOperation(absl::string_view name) const;
+  // Around the conversion of a function in place of its call. Errors: calls too deep, or too many
+  // operations in all, as a few functions that call each other twice can ask for.
+  absl::Status EnterInlined(size_t operations);
+  void LeaveInlined() { --inline_depth_; }
   // Which of its values, counted from 0, a check asks of each interpreter.probe, by its name.
   const WantedProbes& wanted_probes() const { return wanted_probes_; }
   // The attributes of a location: op_name, source and call stack.
@@ -72,9 +79,13 @@ class ModuleConverter {
   absl::Status MarkResults(const MlirOperation& function, BodyConverter& body,
                            std::vector<Instruction*>& values);
   absl::Status ConvertHeader(const MlirOperation& entry);
+  // The shape of an argument of the entry, with the given sizes where its type leaves some open.
+  absl::StatusOr<Shape> ClosedArgument(size_t number, Shape shape) const;
 
   const MlirModule& program_;
   Module& module_;
+  const absl::Span<const DimVector> sizes_;  // of the entry's arguments
+  int64_t inline_depth_ = 0, inlined_operations_ = 0;
   absl::flat_hash_map<std::string, const MlirOperation*> functions_;
   absl::flat_hash_map<std::string, Computation*> converted_;
   absl::flat_hash_map<const MlirLocation*, Shared<OpMetadata>> metadata_;
@@ -204,6 +215,10 @@ std::optional<Opcode> SimpleOpcodeOf(absl::string_view operation);
 absl::StatusOr<bool> ConvertCarried(BodyConverter& body, const MlirOperation& op,
                                     absl::string_view name, absl::string_view attributes);
 
+// Converts custom calls that take sizes as operands, `stablehlo.dynamic_top_k` and its like, and
+// `shape_assertion` (dynamic_calls.cc); false for others.
+absl::StatusOr<bool> ConvertDynamicCall(BodyConverter& body, const MlirOperation& op,
+                                        absl::string_view target);
 // Converts a custom call of ApproxTopK that states `is_fallback` (approx_top_k.cc); false for
 // others.
 absl::StatusOr<bool> ConvertApproxTopK(BodyConverter& body, const MlirOperation& op);
@@ -247,7 +262,10 @@ bool FollowsRules(const Instruction& made);
 
 bool HasOpenSizes(const Shape& shape);
 bool HasOpenSizes(const MlirOperation& op);  // in a result
-// What an integer array holds, where constants say it, with any arithmetic between.
+// Whether an argument or result of the function has. Such a function is converted in place of each
+// call, where the sizes may be known.
+bool HasOpenSignature(const MlirOperation& function);
+// What an array of integers or predicates holds, where constants say it, with any arithmetic between.
 std::optional<std::vector<int64_t>> KnownInts(const Instruction& instruction);
 // Gives an instruction of a shape with open sizes the shape that its operands say.
 void CloseSizes(Instruction& made);

@@ -128,6 +128,8 @@ absl::Status ConvertCustomCall(BodyConverter& body, const MlirOperation& op) {
   ASSIGN_OR_RETURN(call.target, attributes.Word("call_target_name"));
   ASSIGN_OR_RETURN(const bool carried, ConvertCarried(body, op, call.target, "mhlo.attributes"));
   if (carried) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const bool dynamic, ConvertDynamicCall(body, op, call.target));
+  if (dynamic) return absl::OkStatus();
   if (call.target == "ApproxTopK") {
     ASSIGN_OR_RETURN(const bool converted, ConvertApproxTopK(body, op));
     if (converted) return absl::OkStatus();

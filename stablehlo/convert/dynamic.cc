@@ -1,5 +1,7 @@
 // Operations whose sizes are operands, where the type of the result or constants say them;
 // refine.cc has closed what it could of results of open sizes.
+#include <algorithm>
+
 #include "stablehlo/convert/converter_internal.h"
 
 namespace hlokit {
@@ -67,7 +69,52 @@ absl::Status ConvertDynamicPad(BodyConverter& body, const MlirOperation& op) {
                               {"edge_padding_low", "edge_padding_high", "interior_padding"});
 }
 
+namespace {
+
+bool IsAllOnes(const std::optional<std::vector<int64_t>>& values) {
+  return values && std::all_of(values->begin(), values->end(), [](int64_t v) { return v == 1; });
+}
+
+// The sizes of a slice from starts that are known only at run time to limits that are those starts
+// plus constants, as JAX writes a dynamic slice of symbolic sizes; nothing for others.
+std::optional<std::vector<int64_t>> SizesFromStarts(const Instruction& starts,
+                                                    const Instruction& limits) {
+  if (limits.opcode() != Opcode::kAdd) return std::nullopt;
+  for (int side = 0; side < 2; ++side)
+    if (limits.operand(side) == &starts) return KnownInts(*limits.operand(1 - side));
+  return std::nullopt;
+}
+
+// Element `d` of a vector, as a scalar.
+Instruction* ScalarAt(BodyConverter& body, Instruction* vector, int64_t d) {
+  SliceAttrs slice;
+  slice.slice = {{d, d + 1, 1}};
+  const ElementType type = vector->shape().type;
+  Instruction* one = body.Add(Opcode::kSlice, Shape::Array(type, {1}).WithDefaultLayout(), {vector},
+                              std::move(slice));
+  return body.Add(Opcode::kReshape, Shape::Scalar(type).WithDefaultLayout(), {one});
+}
+
+}  // namespace
+
 absl::Status ConvertRealDynamicSlice(BodyConverter& body, const MlirOperation& op) {
+  ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, body.Operands(op));
+  if (operands.size() == 4 && !KnownInts(*operands[1]) && IsAllOnes(KnownInts(*operands[3]))) {
+    const Shape& from = operands[0]->shape();
+    const auto sizes = SizesFromStarts(*operands[1], *operands[2]);
+    bool fits = sizes && from.IsArray() && static_cast<int>(sizes->size()) == from.rank();
+    for (int d = 0; fits && d < from.rank(); ++d)
+      fits = (*sizes)[d] >= 0 && (*sizes)[d] <= from.dims[d];
+    if (fits) {
+      const DimVector dims(sizes->begin(), sizes->end());
+      std::vector<Instruction*> all = {operands[0]};
+      for (int d = 0; d < from.rank(); ++d) all.push_back(ScalarAt(body, operands[1], d));
+      body.SetResults(
+          op, body.Add(Opcode::kDynamicSlice, Shape::Array(from.type, dims).WithDefaultLayout(),
+                       all, DynamicSliceAttrs{dims}));
+      return absl::OkStatus();
+    }
+  }
   return ConvertWithConstants(body, op, "stablehlo.slice", 1,
                               {"start_indices", "limit_indices", "strides"});
 }

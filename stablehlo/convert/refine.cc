@@ -8,6 +8,7 @@
 // their operands, as HLO infers them. An operation of which a size stays open is left to its
 // conversion, which refuses it or, with an open parameter, keeps it open.
 #include <algorithm>
+#include <unordered_map>
 
 #include "ops/infer/op_table.h"
 #include "stablehlo/convert/converter_internal.h"
@@ -16,30 +17,96 @@ namespace hlokit {
 namespace {
 
 constexpr int kMaxDepth = 100;
+constexpr int64_t kMaxSteps = 1 << 14;
 constexpr int64_t kMaxElements = 1 << 12;
 
-// What `i` computes, where that is a matter of a few constants.
-std::optional<Literal> Known(const Instruction& i, int depth) {
-  if (!i.shape().IsArray() || HasOpenSizes(i.shape()) || i.shape().ElementCount() > kMaxElements)
-    return std::nullopt;
-  if (i.IsConstant() && i.literal() != nullptr) return *i.literal();
-  if (depth >= kMaxDepth || i.operand_count() == 0 || i.HasSideEffect() || !i.called().empty() ||
-      i.opcode() == Opcode::kCustomCall || i.shape().HasDynamicDims() || !FollowsRules(i))
-    return std::nullopt;
-  std::vector<Literal> operands;
-  std::vector<const Literal*> pointers;
-  for (int64_t k = 0; k < i.operand_count(); ++k) {
-    std::optional<Literal> operand = Known(*i.operand(k), depth + 1);
-    if (!operand) return std::nullopt;
-    operands.push_back(*std::move(operand));
+// Values that constants alone determine, each computed once. Calls are followed: JAX divides sizes
+// by functions of its own. Limits: kMaxDepth operations one after the other, calls included, and
+// kMaxSteps in all.
+class ConstantEvaluator {
+ public:
+  ConstantEvaluator(std::vector<std::optional<Literal>> arguments, int depth, int64_t& steps)
+      : arguments_(std::move(arguments)), depth_(depth), steps_(steps) {}
+
+  // Null where the value is known only at run time.
+  const Literal* Value(const Instruction& i) {
+    const auto found = values_.find(&i);
+    if (found != values_.end()) return found->second ? &*found->second : nullptr;
+    if (!i.shape().IsArray() || HasOpenSizes(i.shape()) || i.shape().ElementCount() > kMaxElements)
+      return nullptr;
+    if (i.IsConstant() && i.literal() != nullptr) return i.literal();
+    if (depth_ >= kMaxDepth || ++steps_ > kMaxSteps) return nullptr;
+    ++depth_;
+    std::optional<Literal> value = Compute(i);
+    --depth_;
+    std::optional<Literal>& kept = values_[&i];
+    kept = std::move(value);
+    return kept ? &*kept : nullptr;
   }
-  for (const Literal& operand : operands) pointers.push_back(&operand);
-  const CallComputation no_calls = [](const Computation&, absl::Span<const Literal* const>) {
-    return absl::StatusOr<Literal>(absl::UnimplementedError("no calls here"));
-  };
-  absl::StatusOr<Literal> value = Evaluate(EvalContext{i, pointers, no_calls, 0, 0, nullptr});
-  if (!value.ok()) return std::nullopt;
-  return *std::move(value);
+
+ private:
+  std::optional<Literal> Compute(const Instruction& i) {
+    if (i.IsParameter()) {
+      const size_t number = static_cast<size_t>(i.parameter_number());
+      return number < arguments_.size() ? arguments_[number] : std::nullopt;
+    }
+    if (i.opcode() == Opcode::kCall) return Result(i, -1);
+    if (i.opcode() == Opcode::kGetTupleElement) {
+      const int64_t index = i.attr<GetTupleElementAttrs>().index;
+      const Instruction& tuple = *i.operand(0);
+      return tuple.opcode() == Opcode::kCall ? Result(tuple, index) : Part(tuple, index);
+    }
+    if (i.operand_count() == 0 || i.HasSideEffect() || !i.called().empty() ||
+        i.opcode() == Opcode::kCustomCall || i.shape().HasDynamicDims() || !FollowsRules(i))
+      return std::nullopt;
+    std::vector<const Literal*> operands;
+    for (const Instruction* operand : i.operands()) {
+      operands.push_back(Value(*operand));
+      if (operands.back() == nullptr) return std::nullopt;
+    }
+    const CallComputation no_calls = [](const Computation&, absl::Span<const Literal* const>) {
+      return absl::StatusOr<Literal>(absl::UnimplementedError("no calls here"));
+    };
+    absl::StatusOr<Literal> value = Evaluate(EvalContext{i, operands, no_calls, 0, 0, nullptr});
+    if (!value.ok()) return std::nullopt;
+    return *std::move(value);
+  }
+
+  // Element `index` of a tuple instruction, the instruction itself where that is -1.
+  std::optional<Literal> Part(const Instruction& from, int64_t index) {
+    const Instruction* part = &from;
+    if (index >= 0) {
+      if (from.opcode() != Opcode::kTuple || index >= from.operand_count()) return std::nullopt;
+      part = from.operand(index);
+    }
+    const Literal* value = Value(*part);
+    if (value == nullptr) return std::nullopt;
+    return *value;
+  }
+
+  std::optional<Literal> Result(const Instruction& call, int64_t index) {
+    std::vector<std::optional<Literal>> arguments;  // the function may do without some
+    for (const Instruction* operand : call.operands()) {
+      const Literal* value = Value(*operand);
+      arguments.push_back(value == nullptr ? std::nullopt : std::optional<Literal>(*value));
+    }
+    ConstantEvaluator inside(std::move(arguments), depth_, steps_);
+    return inside.Part(*call.to_apply()->root(), index);
+  }
+
+  const std::vector<std::optional<Literal>> arguments_;
+  int depth_;
+  int64_t& steps_;
+  std::unordered_map<const Instruction*, std::optional<Literal>> values_;  // keeps its addresses
+};
+
+// What `i` computes, where that is a matter of a few constants.
+std::optional<Literal> Known(const Instruction& i) {
+  int64_t steps = 0;
+  ConstantEvaluator evaluator({}, 0, steps);
+  const Literal* value = evaluator.Value(i);
+  if (value == nullptr) return std::nullopt;
+  return *value;
 }
 
 // The sizes that an operand says; nothing where they are known only at run time or are none.
@@ -128,9 +195,19 @@ bool HasOpenSizes(const MlirOperation& op) {
   return false;
 }
 
+bool HasOpenSignature(const MlirOperation& function) {
+  const MlirAttribute* type = function.Find("function_type");
+  if (type == nullptr || type->type == nullptr) return false;
+  for (const auto* side : {&type->type->inputs, &type->type->results})
+    for (const MlirType* each : *side)
+      if (each->HasShape() && HasOpenSizes(each->shape)) return true;
+  return false;
+}
+
 std::optional<std::vector<int64_t>> KnownInts(const Instruction& instruction) {
-  if (!IsInteger(instruction.shape().type)) return std::nullopt;
-  const std::optional<Literal> value = Known(instruction, 0);
+  const ElementType type = instruction.shape().type;
+  if (!IsInteger(type) && !IsPred(type)) return std::nullopt;
+  const std::optional<Literal> value = Known(instruction);
   if (!value) return std::nullopt;
   std::vector<int64_t> ints;
   for (int64_t i = 0; i < value->element_count(); ++i) ints.push_back(value->GetInt(i));

@@ -131,6 +131,34 @@ std::vector<Literal> AssembleParameters(const Computation& entry, std::vector<Li
   return arguments;
 }
 
+std::vector<DimVector> InputSizes(const std::vector<std::string>& paths,
+                                  const std::string& format) {
+  std::vector<DimVector> sizes;
+  for (const std::string& path : paths) {
+    const std::string kind = FormatOf(path, format);
+    if (kind == "npy") {
+      const auto array = ReadNpy(path);
+      if (array.ok()) sizes.push_back(array->shape);
+    }
+    if (kind == "txt") {
+      const auto text = ReadFile(path);
+      if (!text.ok()) continue;
+      const auto literal = ParseLiteral(*text);
+      if (literal.ok() && literal->shape().IsArray()) sizes.push_back(literal->shape().dims);
+    }
+    if (kind != "npz") continue;
+    const auto archive = NpzFile::Open(path);
+    if (!archive.ok()) continue;
+    for (std::string name = "in0"; archive->Contains(name);
+         name = absl::StrCat("in", sizes.size())) {
+      const auto array = archive->Read(name);
+      if (!array.ok()) break;
+      sizes.push_back(array->shape);
+    }
+  }
+  return sizes;
+}
+
 absl::StatusOr<InputFiles> InputFiles::Open(const std::vector<std::string>& paths,
                                             const std::string& given, const std::string& map) {
   InputFiles files;

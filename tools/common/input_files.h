@@ -29,6 +29,10 @@ std::vector<ParameterLeaf> LeavesOfParameters(const Computation& entry,
 // One literal a parameter, of all leaves in order.
 std::vector<Literal> AssembleParameters(const Computation& entry, std::vector<Literal> leaves);
 
+// The sizes of the arrays that stand for arguments by their number, in0, in1, ... of archives and
+// files of one array in turn; none of files that are not there or say none.
+std::vector<DimVector> InputSizes(const std::vector<std::string>& paths, const std::string& format);
+
 // The inputs of one call: archives by name, single files by position.
 class InputFiles {
  public:

@@ -214,7 +214,7 @@ std::vector<absl::StatusOr<LoadedModule>> LoadModules(std::shared_ptr<const Sour
     return all;
   }
   Stopwatch watch;
-  std::vector<StablehloProgram> programs = ReadStablehloPrograms(source);
+  std::vector<StablehloProgram> programs = ReadStablehloPrograms(source, options.argument_sizes);
   const double parse_s = watch.Take() / static_cast<double>(programs.size());
   if (programs.size() == 1) programs[0].name.clear();
   for (StablehloProgram& program : programs)

@@ -18,6 +18,8 @@ struct LoadOptions {
   bool allow_unknown_attributes = false;
   bool quiet = false;        // nothing goes to standard error
   std::string input_format;  // text (hlo, txt), pb, pbtxt or json; empty: by content and name
+  // Of the arguments of a StableHLO program, where its types leave some open.
+  std::vector<DimVector> argument_sizes;
 };
 
 struct LoadedModule : ModuleFile {

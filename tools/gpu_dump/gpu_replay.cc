@@ -294,8 +294,8 @@ absl::Status GpuReplay::Device::RunWhile(const Instruction& i) {
   const Computation& body = *i.called(1);
   for (;;) {
     RETURN_IF_ERROR(RunComputation(condition));
-    ASSIGN_OR_RETURN(const Literal goes_on, Read(*condition.root()));
-    if (goes_on.GetInt(0) == 0) return absl::OkStatus();
+    ASSIGN_OR_RETURN(const Literal running, Read(*condition.root()));
+    if (running.GetInt(0) == 0) return absl::OkStatus();
     RETURN_IF_ERROR(RunComputation(body));
   }
 }

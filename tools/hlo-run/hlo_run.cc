@@ -19,6 +19,7 @@
 #include "support/file.h"
 #include "support/status.h"
 #include "tools/common/exit_status.h"
+#include "tools/common/input_files.h"
 #include "tools/common/inputs.h"
 #include "tools/common/literal_files.h"
 #include "tools/common/load.h"
@@ -484,6 +485,7 @@ int RunFile(const std::string& path, const RunOptions& o, Job* job) {
   load.verify = o.verify;
   load.input_format = o.module_format;
   load.allow_unknown_attributes = o.allow_unknown_attributes;
+  load.argument_sizes = InputSizes(o.inputs, o.input_format);
   auto source = ReadSource(path);
   if (!source.ok()) return ReportError(kTool, source.status());
   std::vector<absl::StatusOr<LoadedModule>> programs = LoadModules(*std::move(source), load);

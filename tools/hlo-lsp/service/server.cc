@@ -105,7 +105,7 @@ int LanguageServer::Run() {
   std::thread reader([this] { ReadMessages(); });
   std::thread analyser([this] { AnalyseChanges(); });
   int exit_status = kExitCheckFailed;
-  for (bool goes_on = true; goes_on;) {
+  for (bool running = true; running;) {
     absl::StatusOr<std::string> body = std::string();
     {
       std::unique_lock<std::mutex> lock(incoming_lock_);
@@ -125,7 +125,7 @@ int LanguageServer::Run() {
       ReplyError(Json(), kParseError, "the message is no JSON");
       continue;
     }
-    goes_on = Handle(message);
+    running = Handle(message);
   }
   if (shut_down_ && exit_status != kExitUsage) exit_status = kExitDone;
   {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "parser/parser.h"
+#include "tools/hlo-viz/explorer/json_internal.h"
 #include "tools/hlo-viz/explorer/kernel_code.h"
 #include "tools/hlo-viz/explorer/memory_data.h"
 #include "tools/hlo-viz/explorer/page.h"
@@ -27,6 +28,13 @@ allocation 2: size 4, thread-local:
 
 Total bytes used: 196
 )";
+
+// A page holds the texts inside <script>; bytes that are no UTF-8 would make the whole of it unreadable.
+TEST(ExplorerJson, TextsStayWithinTheScript) {
+  std::string out;
+  AppendJsonText(out, "a\"b\\</script>\n\xff");
+  EXPECT_EQ(out, "\"a\\\"b\\\\\\u003c/script>\\u000a\\ufffd\"");
+}
 
 TEST(XlaMemory, ReadsAssignments) {
   const XlaAssignment read = ReadXlaAssignment(kAssignment);

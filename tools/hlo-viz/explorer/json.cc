@@ -2,25 +2,15 @@
 #include <cmath>
 
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
+#include "support/json_value.h"
 #include "tools/hlo-viz/explorer/json_internal.h"
 
 namespace hlokit {
 
+// A page may hold the text inside <script>, where `</` would end it.
 void AppendJsonText(std::string& out, absl::string_view text) {
-  out += '"';
-  for (char c : text) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (c == '\n') {
-      out += "\\n";
-    } else if (static_cast<unsigned char>(c) < ' ' || c == '<') {
-      absl::StrAppendFormat(&out, "\\u%04x", c);
-    } else {
-      out += c;
-    }
-  }
-  out += '"';
+  out += absl::StrReplaceAll(JsonQuote(text), {{"<", "\\u003c"}});
 }
 
 void AppendJsonNumber(std::string& out, double value) {

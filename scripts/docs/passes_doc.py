@@ -36,7 +36,9 @@ def absent():
 
 def page():
     rows = re.findall(r'HLO_PASS(?:_WITH_OPTIONS)?\("([^"]+)",\s*\w+,\s*"([^"]+)"\)', (ROOT / "passes/passes.def").read_text())
-    source = (ROOT / "passes/pipelines.cc").read_text()
+    source = (ROOT / "passes/pipelines.cc").read_text().replace("\\\n", "\n")
+    for name, passes in re.findall(r'#define (\w+)((?:\s*"[^"]*")+)', source):  # lists that stand in several places
+        source = re.sub(rf"^ *{name}$", lambda _, passes=passes: passes, source, flags=re.M)
     table = source[source.index("kPipelines[]"):source.index("};", source.index("kPipelines[]"))]
     parts = dict(re.findall(r'(k\w+) =((?:\s*"[^"]*")+);', source))
     pipelines = [(name, parts.get(front, "") + back)

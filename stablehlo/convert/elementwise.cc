@@ -31,22 +31,6 @@ absl::StatusOr<ResultAccuracy> AccuracyOf(const MlirOperation& op) {
   return accuracy;
 }
 
-// Of complex numbers XLA's conversion has formulas for some; null for the others.
-Formula (*ComplexFormulaOf(Opcode opcode))(Formula) {
-  switch (opcode) {
-    case Opcode::kExponential:
-      return &ComplexExponential;
-    case Opcode::kLog:
-      return &ComplexLog;
-    case Opcode::kLogPlusOne:
-      return &ComplexLogPlusOne;
-    case Opcode::kSqrt:
-      return &ComplexSqrt;
-    default:
-      return nullptr;
-  }
-}
-
 absl::Status ConvertTranscendental(Opcode opcode, BodyConverter& body, const MlirOperation& op) {
   ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, body.Operands(op));
   if (operands.size() != 1) return InvalidArgument(op.name, ": expected one operand");
@@ -94,12 +78,12 @@ absl::Status ConvertExtreme(BodyConverter& body, const MlirOperation& op, Opcode
     body.SetResults(op, body.Add(opcode, shape, operands));
     return absl::OkStatus();
   }
-  const Shape& own = operands[0]->shape();
-  const Shape part = own.WithType(RealComponent(own.type));
   std::vector<Formula> parts;
-  for (Instruction* operand : operands)
-    for (const Opcode of : {Opcode::kReal, Opcode::kImag})
-      parts.emplace_back(body, body.Add(of, part, {operand}));
+  for (Instruction* operand : operands) {
+    const Formula whole(body, operand);
+    parts.push_back(whole.RealPart());
+    parts.push_back(whole.ImaginaryPart());
+  }
   const auto precedes = [&](Formula a, Formula b) {
     return opcode == Opcode::kMaximum ? a > b : a < b;
   };

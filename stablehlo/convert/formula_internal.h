@@ -135,5 +135,21 @@ inline Formula Polynomial(Formula x, absl::Span<const double> c) {
   return sum;
 }
 
+// Of complex numbers XLA's conversion has formulas for some; null for the others.
+inline Formula (*ComplexFormulaOf(Opcode opcode))(Formula) {
+  switch (opcode) {
+    case Opcode::kExponential:
+      return &ComplexExponential;
+    case Opcode::kLog:
+      return &ComplexLog;
+    case Opcode::kLogPlusOne:
+      return &ComplexLogPlusOne;
+    case Opcode::kSqrt:
+      return &ComplexSqrt;
+    default:
+      return nullptr;
+  }
+}
+
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -128,9 +128,24 @@ void AddCommonFlags(CLI::App& app, absl::string_view examples, CommonFlags& flag
     if (!option->get_positional()) option->allow_extra_args(false);
 }
 
+// Whether a word is empty that no flag before it takes. CLI11 would take it for the name of a group
+// of options, for ever.
+bool HasEmptyWord(const CLI::App& app, const std::vector<std::string>& words) {
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (!words[i].empty()) continue;
+    const CLI::Option* before = i == 0 ? nullptr : app.get_option_no_throw(words[i - 1]);
+    if (before == nullptr || before->get_items_expected_max() == 0) return true;
+  }
+  return false;
+}
+
 // False where the tool should end with `exit_status`.
 bool Parse(CLI::App& app, const std::vector<std::string>& arguments, const CommonFlags& flags,
            int& exit_status) {
+  if (HasEmptyWord(app, arguments)) {
+    exit_status = UsageError(app, "an argument, or the value of a flag that takes none, is empty");
+    return false;
+  }
   try {
     // CLI11 takes them from the back.
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));

@@ -355,6 +355,56 @@ absl::Status WriteApart(RunOptions& o, const PartitionedRun& parts, const Sharde
   return job.Tell(true).status();  // all have written
 }
 
+// Cuts results as the module's text has them and reports what the run came to.
+absl::Status Deliver(const RunOptions& o, const LoadedModule& loaded, const ShardedEntry& sharded,
+                     const PartitionedRun& parts, bool speaks, Execution& execution) {
+  if (!execution.stats.kept.ok())
+    ShowFault(kTool, "warning", Annotate(execution.stats.kept, "--cache-dir keeps nothing new"));
+  const bool has_all = speaks && !execution.results.empty();
+  if (o.whole_outputs && !sharded.active())
+    return InvalidArgument(
+        "--whole-outputs joins shards of a module before partitioning; this one "
+        "does not say how its results are cut");
+  if (sharded.active() && has_all) CutResults(o, parts, sharded, {}, execution.results);
+  if (o.output_mode == "return_device_0_outputs" && has_all) execution.results.resize(1);
+  if (speaks) RETURN_IF_ERROR(Report(o, loaded, execution));
+  return absl::OkStatus();
+}
+
+// A run of the reference platform on the same arguments.
+struct ReferenceRun {
+  Client& client;
+  std::unique_ptr<Module> module;
+  const std::vector<DeviceArguments>& arguments;
+  const RunDevices& devices;
+  Job* job;
+  const ShardedEntry& sharded;
+};
+
+absl::StatusOr<bool> AgreesWithReference(const RunOptions& o, ReferenceRun run,
+                                         const std::vector<Literal>& results, Origin origin) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<HostFeeds> same_feeds, HostFeeds::Open(o));
+  const Stopwatch watch;
+  auto expected = Execute(run.client, std::move(run.module), run.arguments, o, same_feeds->Queues(),
+                          /*timed=*/false, {}, run.devices);
+  if (!expected.ok()) return Annotate(expected.status(), o.reference_platform);
+  RETURN_IF_ERROR(GatherResults(run.devices, run.job, *expected));
+  if (run.job != nullptr && !run.job->speaks()) return true;
+  if (run.sharded.active() && o.whole_outputs)
+    expected->results.resize(1);
+  else if (run.sharded.active())
+    expected->results = run.sharded.CutResults(expected->results);
+  if (o.output_mode == "return_device_0_outputs") expected->results.resize(1);
+  ClearProgress();
+  constexpr double kCheapSeconds = 5;
+  const Side side{&run.client, CompileOptionsOf(o, /*reference=*/true), o.reference_platform};
+  if (run.job == nullptr && run.arguments.size() == 1 && watch.Seconds() < kCheapSeconds) {
+    origin.side = &side;
+    origin.arguments = run.arguments;
+  }
+  return CompareResults(expected->results, results, o, o.reference_platform, origin);
+}
+
 // Everything after loading. `agrees` is what the comparison found. `job` is null where this process
 // has all devices.
 absl::Status RunLoaded(RunOptions o, LoadedModule& loaded, Job* job, bool& agrees) {
@@ -412,16 +462,7 @@ absl::Status RunLoaded(RunOptions o, LoadedModule& loaded, Job* job, bool& agree
     RETURN_IF_ERROR(WriteApart(o, parts, sharded, local, *job, execution));
   else
     RETURN_IF_ERROR(GatherResults(run_devices, job, execution));
-  if (!execution.stats.kept.ok())
-    ShowFault(kTool, "warning", Annotate(execution.stats.kept, "--cache-dir keeps nothing new"));
-  const bool has_all = speaks && !execution.results.empty();
-  if (o.whole_outputs && !sharded.active())
-    return InvalidArgument(
-        "--whole-outputs joins shards of a module before partitioning; this one "
-        "does not say how its results are cut");
-  if (sharded.active() && has_all) CutResults(o, parts, sharded, {}, execution.results);
-  if (o.output_mode == "return_device_0_outputs" && has_all) execution.results.resize(1);
-  if (speaks) RETURN_IF_ERROR(Report(o, loaded, execution));
+  RETURN_IF_ERROR(Deliver(o, loaded, sharded, parts, speaks, execution));
   if (!o.output_literals.empty() && !o.compile_only)
     RETURN_IF_ERROR(WriteRun(o.output_literals, pointers[0], execution.results[0]));
   if (recorded && loaded.result)
@@ -434,26 +475,11 @@ absl::Status RunLoaded(RunOptions o, LoadedModule& loaded, Job* job, bool& agree
     agrees &= CompareResults(wanted, execution.results, o, o.expected, origin);
   }
   if (reference == nullptr || o.compile_only) return absl::OkStatus();
-  ASSIGN_OR_RETURN(const std::unique_ptr<HostFeeds> same_feeds, HostFeeds::Open(o));
-  const Stopwatch watch;
-  auto expected = Execute(*reference, std::move(copy), wholes, o, same_feeds->Queues(),
-                          /*timed=*/false, {}, run_devices);
-  if (!expected.ok()) return Annotate(expected.status(), o.reference_platform);
-  RETURN_IF_ERROR(GatherResults(run_devices, job, *expected));
-  if (!speaks) return absl::OkStatus();
-  if (sharded.active() && o.whole_outputs)
-    expected->results.resize(1);
-  else if (sharded.active())
-    expected->results = sharded.CutResults(expected->results);
-  if (o.output_mode == "return_device_0_outputs") expected->results.resize(1);
-  ClearProgress();
-  constexpr double kCheapSeconds = 5;
-  const Side side{reference.get(), CompileOptionsOf(o, /*reference=*/true), o.reference_platform};
-  if (devices == 1 && watch.Seconds() < kCheapSeconds) {
-    origin.side = &side;
-    origin.arguments = wholes;
-  }
-  agrees &= CompareResults(expected->results, execution.results, o, o.reference_platform, origin);
+  ASSIGN_OR_RETURN(
+      const bool same,
+      AgreesWithReference(o, {*reference, std::move(copy), wholes, run_devices, job, sharded},
+                          execution.results, origin));
+  agrees &= same;
   return absl::OkStatus();
 }
 

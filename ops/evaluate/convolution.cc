@@ -92,6 +92,8 @@ absl::StatusOr<Literal> EvaluateConvolution(const EvalContext& context) {
   const Shape& shape = context.instruction.shape();
   if (context.operands[0]->element_count() == 0 || context.operands[1]->element_count() == 0)
     return Literal(shape);
+  if (SumsAreConverted(*context.operands[0], *context.operands[1], shape.type))
+    return ConvertSums(shape, Convolver<double>(context, shape).Run(shape));
   return VisitSum(shape.type, [&](auto own) {
     return NarrowFrom(shape, Convolver<decltype(own)>(context, shape).Run(shape));
   });

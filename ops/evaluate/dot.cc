@@ -85,25 +85,18 @@ std::vector<T> DotValues(const Operand<T>& lhs, const Operand<T>& rhs, const Dot
   return out;
 }
 
-// The real parts, of which integers are truncated toward zero.
 Literal RealParts(const Shape& shape, const std::vector<Complex>& values) {
-  if (IsFloat(shape.type)) {
-    std::vector<double> real(values.size());
-    std::transform(values.begin(), values.end(), real.begin(), [](Complex z) { return z.real(); });
-    return NarrowFrom(shape, real);
-  }
-  std::vector<uint64_t> whole(values.size());
-  std::transform(values.begin(), values.end(), whole.begin(), [](Complex z) {
-    constexpr double kLimit = 9.2e18;  // in the range of int64_t
-    return static_cast<uint64_t>(static_cast<int64_t>(std::clamp(z.real(), -kLimit, kLimit)));
-  });
-  return NarrowFrom(shape, whole);
+  std::vector<double> real(values.size());
+  std::transform(values.begin(), values.end(), real.begin(), [](Complex z) { return z.real(); });
+  return IsFloat(shape.type) ? NarrowFrom(shape, real) : ConvertSums(shape, real);
 }
 
 Literal DotLiteral(const Literal& lhs, const Literal& rhs, const DotDims& dims,
                    const Shape& shape) {
   if (!IsComplex(shape.type) && (IsComplex(lhs.type()) || IsComplex(rhs.type())))
     return RealParts(shape, DotValues(OperandOf<Complex>(lhs), OperandOf<Complex>(rhs), dims));
+  if (SumsAreConverted(lhs, rhs, shape.type))
+    return ConvertSums(shape, DotValues(OperandOf<double>(lhs), OperandOf<double>(rhs), dims));
   return VisitSum(shape.type, [&](auto own) {
     using T = decltype(own);
     return NarrowFrom(shape, DotValues(OperandOf<T>(lhs), OperandOf<T>(rhs), dims));

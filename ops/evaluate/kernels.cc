@@ -79,8 +79,8 @@ void RunClamp(const KernelCall& call, const void* const* in, void* out, int64_t 
   BinaryKernelFor(Opcode::kMinimum, call.in)(call, high, out, n);
 }
 
-// As XLA's CPU: complex numbers are ordered by their real parts alone. A bound wins a tie below, the
-// operand a tie above; NaN compares false.
+// As XLA's CPU: complex numbers are ordered by their real parts alone. A bound wins a tie below,
+// the operand a tie above; NaN compares false.
 void RunComplexClamp(const KernelCall&, const void* const* in, void* out, int64_t n) {
   const auto* low = static_cast<const Complex*>(in[0]);
   const auto* x = static_cast<const Complex*>(in[1]);
@@ -89,20 +89,6 @@ void RunComplexClamp(const KernelCall&, const void* const* in, void* out, int64_
     const Complex raised = low[i].real() >= x[i].real() ? low[i] : x[i];
     static_cast<Complex*>(out)[i] = raised.real() <= high[i].real() ? raised : high[i];
   }
-}
-
-// Truncated toward zero, at the ends of the type where out of range; 0 for NaN.
-template <typename To>
-To IntegerFromReal(double x, ElementType type) {
-  if (IsPred(type)) return x != 0;
-  if (std::isnan(x)) return 0;
-  const int width = BitWidth(type) - (IsSigned(type) ? 1 : 0);
-  const double limit = std::ldexp(1.0, width);
-  const uint64_t largest = width == 0 ? 0 : ~uint64_t{0} >> (64 - width);
-  if (x >= limit) return static_cast<To>(largest);
-  if (IsSigned(type))
-    return static_cast<To>(x <= -limit ? ~largest : static_cast<uint64_t>(static_cast<int64_t>(x)));
-  return x <= 0 ? 0 : static_cast<To>(x);
 }
 
 template <typename From, typename To>

@@ -37,5 +37,18 @@ std::vector<T> Arrange(const std::vector<T>& values, absl::Span<const int64_t> d
   return out;
 }
 
+// Whether sums are formed of floats although the result has none: they are converted at the end.
+inline bool SumsAreConverted(const Literal& lhs, const Literal& rhs, ElementType result) {
+  return !IsFloat(result) && !IsComplex(result) && (IsFloat(lhs.type()) || IsFloat(rhs.type()));
+}
+
+// Sums of floats as integers or booleans.
+inline Literal ConvertSums(const Shape& shape, const std::vector<double>& sums) {
+  std::vector<uint64_t> whole(sums.size());
+  for (size_t i = 0; i < sums.size(); ++i)
+    whole[i] = IntegerFromReal<uint64_t>(sums[i], shape.type);
+  return NarrowFrom(shape, whole);
+}
+
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

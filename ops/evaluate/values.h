@@ -2,6 +2,7 @@
 // the element type.
 #pragma once
 
+#include <cmath>
 #include <complex>
 #include <cstdint>
 #include <vector>
@@ -92,6 +93,20 @@ Literal NarrowFrom(const Shape& shape, const std::vector<T>& values) {
   Literal out(shape);
   StoreWide(shape.type, values.data(), out.element_count(), out.data());
   return out;
+}
+
+// Truncated toward zero, at the ends of the type where out of range; 0 for NaN.
+template <typename To>
+To IntegerFromReal(double x, ElementType type) {
+  if (IsPred(type)) return x != 0;
+  if (std::isnan(x)) return 0;
+  const int width = BitWidth(type) - (IsSigned(type) ? 1 : 0);
+  const double limit = std::ldexp(1.0, width);
+  const uint64_t largest = width == 0 ? 0 : ~uint64_t{0} >> (64 - width);
+  if (x >= limit) return static_cast<To>(largest);
+  if (IsSigned(type))
+    return static_cast<To>(x <= -limit ? ~largest : static_cast<uint64_t>(static_cast<int64_t>(x)));
+  return x <= 0 ? 0 : static_cast<To>(x);
 }
 
 }  // namespace hlokit

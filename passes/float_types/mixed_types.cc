@@ -135,12 +135,20 @@ ElementType TypeOption(PassArguments& arguments, absl::string_view name,
       .value_or(ElementType::kInvalid);
 }
 
-// A product of complex numbers that is stated as real: its real part.
-Instruction* RealProduct(Instruction* i, Rewriter& r) {
+// A product of complex numbers that is stated as real, its real part, or of floats that is stated
+// as whole: computed in the operands' type and converted.
+Instruction* ConvertedProduct(Instruction* i, Rewriter& r) {
+  const ElementType type = i->shape().type;
   const ElementType a = i->operand(0)->shape().type, b = i->operand(1)->shape().type;
-  if (IsComplex(i->shape().type) || (!IsComplex(a) && !IsComplex(b))) return nullptr;
-  const ElementType wide = IsComplex(a) && IsComplex(b) ? Wider(a, b) : IsComplex(a) ? a : b;
-  return HloWriter(r).Convert(Computed(i, r, wide, wide), i->shape().type);
+  const auto convert = [&](bool first, bool second, ElementType least) {
+    const ElementType wide = first && second ? Wider(a, b) : first ? a : b;
+    const ElementType own = BitWidth(wide) < BitWidth(least) ? least : wide;
+    return HloWriter(r).Convert(Computed(i, r, own, own), type);
+  };
+  if (IsComplex(type)) return nullptr;
+  if (IsComplex(a) || IsComplex(b)) return convert(IsComplex(a), IsComplex(b), ElementType::kC64);
+  if (IsFloat(type) || !(IsFloat(a) || IsFloat(b))) return nullptr;
+  return convert(IsFloat(a), IsFloat(b), ElementType::kF32);
 }
 
 }  // namespace
@@ -153,7 +161,7 @@ Instruction* WidenChoice(Instruction* choice, Rewriter& rewriter) {
 
 Instruction* WidenNarrowOperands(Instruction* i, Rewriter& r) {
   if (!IsProduct(i) && i->opcode() != Opcode::kRaggedDot) return nullptr;
-  if (Instruction* real = RealProduct(i, r); real != nullptr) return real;
+  if (Instruction* whole = ConvertedProduct(i, r); whole != nullptr) return whole;
   if (i->shape().HasDynamicDims() || Multiplications(i) <= kFewMultiplications) return nullptr;
   const ElementType type = i->shape().type, result = KernelResult(type);
   const ElementType from[] = {i->operand(0)->shape().type, i->operand(1)->shape().type};

@@ -49,9 +49,9 @@ include(CheckLinkerFlag)
 # Libraries that a program does not call are not loaded: starting a tool takes milliseconds.
 add_link_options(-Wl,--as-needed)
 # lld, else the platform's own: mold 1.10, Debian 12's, can end a binary's read-only relocations amid a page, and such a
-# binary does not start. What runs once, at the start, lies together: a program that starts touches 10 MB less of itself.
+# binary does not start.
 check_linker_flag(CXX -fuse-ld=lld HLOKIT_LINKS_WITH_lld)
 if(HLOKIT_LINKS_WITH_lld)
-  add_link_options(-fuse-ld=lld -Wl,-z,keep-text-section-prefix)
+  add_link_options(-fuse-ld=lld)
 endif()
 # SPDX-License-Identifier: Apache-2.0

@@ -1,5 +1,5 @@
 # Makes libhlokit_llvm.so, the third of LLVM that hlokit uses (scripts/slim_llvm.sh), and has hlokit_llvm name it: a program that
-# links it starts 9 ms sooner and needs 15 MB less than with libLLVM. libhlokit_llvm_targets.so beside it has the targets that only
+# links it starts 8 ms sooner and needs 15 MB less than with libLLVM. libhlokit_llvm_targets.so beside it has the targets that only
 # hlo-aot names. Both are made while CMake runs, in four seconds. Without lld or LLVM's static libraries, with
 # -Dhlokit_llvm_LLVM-19=FILE elsewhere, or with -DHLOKIT_SLIM_LLVM=OFF, hlokit links what was found.
 include(GNUInstallDirs)

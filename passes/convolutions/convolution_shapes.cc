@@ -7,8 +7,8 @@
 #include "passes/framework/pass_arguments.h"
 #include "passes/rewrite/expander.h"
 #include "passes/rewrite/hlo_writer.h"
-#include "passes/rewrite/swapped_convolution.h"
 #include "passes/rewrite/matchers.h"
+#include "passes/rewrite/swapped_convolution.h"
 
 namespace hlokit {
 namespace {
@@ -108,9 +108,8 @@ Made SplitSpace(Instruction* i, Rewriter& r, int64_t batch, int64_t splits) {
 // conv-operand-swapper. Matches convolutions without groups whose kernel is larger in space than
 // their input: the kernel, reversed, becomes the input and the input the kernel. Reassociates.
 std::unique_ptr<Pass> CreateConvOperandSwapper() {
-  return MakeExpander("conv-operand-swapper", [](Instruction* i, Rewriter& r) -> Made {
-    return SwappedConvolution(i, r);
-  });
+  return MakeExpander("conv-operand-swapper",
+                      [](Instruction* i, Rewriter& r) -> Made { return SwappedConvolution(i, r); });
 }
 
 // space-to-batch-converter. Matches convolutions of few images (option `batch`: at most so many, 1)

@@ -20,7 +20,7 @@ ConvolutionConfig ConvolutionConfigOf(const Instruction& call) {
   const BackendConfig whole = BackendConfig::Of(call);
   const BackendConfig part(whole.Raw("cudnn_conv_backend_config"));
   ConvolutionConfig config;
-  if (!part.Text("activation_mode").empty()) 
+  if (!part.Text("activation_mode").empty())
     config.activation = std::string(part.Text("activation_mode"));
   const auto read = [&](absl::string_view name, double& value) {
     double number = 0;

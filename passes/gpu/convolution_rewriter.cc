@@ -9,10 +9,11 @@
 //   dilated): the input is the gradient of an output. The reversal goes into the call.
 // - forward: what has at most three spatial dimensions and reads its kernel all forwards or, of two
 //   dimensions, all backwards.
-// High padding that cuDNN ignores is chosen equal to the low one where it may be. Others stay, as do
-// convolutions that have a convolution_kind and those of integers other than s8 that are added up
-// as s32: cuDNN has no others, and holds results of s8 to its range where these wrap. Values stay the same but for the order of sums. Cost:
-// linear. Errors: Unimplemented for complex types and for floats of 8 bits that cuDNN lacks.
+// High padding that cuDNN ignores is chosen equal to the low one where it may be. Others stay, as
+// do convolutions that have a convolution_kind and those of integers other than s8 that are added
+// up as s32: cuDNN has no others, and holds results of s8 to its range where these wrap. Values
+// stay the same but for the order of sums. Cost: linear. Errors: Unimplemented for complex types
+// and for floats of 8 bits that cuDNN lacks.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -52,7 +53,8 @@ bool LooksForward(const Instruction& i, const ConvolutionAttrs& attrs) {
   return !dilated && (spatial.empty() || small > 1 || (small == 1 && spatial.size() == 1));
 }
 
-std::optional<CudnnConvolution> FilterGradient(const Instruction& i, const ConvolutionAttrs& attrs) {
+std::optional<CudnnConvolution> FilterGradient(const Instruction& i,
+                                               const ConvolutionAttrs& attrs) {
   if (attrs.feature_group_count != 1 || LooksForward(i, attrs)) return std::nullopt;
   const ConvDims& d = attrs.dim_labels;
   Window window;
@@ -73,8 +75,9 @@ std::optional<CudnnConvolution> FilterGradient(const Instruction& i, const Convo
   const ConvDims labels = {d.input_feature,        d.input_batch,           d.input_spatial,
                            d.output_batch,         d.output_feature,        d.output_spatial,
                            d.kernel_input_feature, d.kernel_output_feature, d.kernel_spatial};
-  return CudnnConvolution{kConvBackwardFilter, "cudnn-conv-bw-filter", i.operand(0), i.operand(1),
-                         std::move(window),   labels,                 attrs.batch_group_count};
+  return CudnnConvolution{kConvBackwardFilter,    "cudnn-conv-bw-filter", i.operand(0),
+                          i.operand(1),           std::move(window),      labels,
+                          attrs.batch_group_count};
 }
 
 // Whether all or none of the spatial dimensions are reversed, and which.
@@ -93,8 +96,8 @@ bool ReadsReversed(const Instruction& filter, const ConvolutionAttrs& attrs) {
   std::sort(reversed.begin(), reversed.end());
   std::sort(spatial.begin(), spatial.end());
   const Window& window = attrs.window;
-  const bool single = std::all_of(window.begin(), window.end(),
-                                  [](const WindowDim& d) { return d.size == 1; });
+  const bool single =
+      std::all_of(window.begin(), window.end(), [](const WindowDim& d) { return d.size == 1; });
   const bool dilated = std::any_of(window.begin(), window.end(),
                                    [](const WindowDim& d) { return d.base_dilation != 1; });
   return (filter.opcode() == Opcode::kReverse && reversed == spatial) || AllReversed(window) ||
@@ -134,8 +137,13 @@ std::optional<CudnnConvolution> InputGradient(Instruction& i, const ConvolutionA
   const ConvDims labels = {d.output_batch,          d.output_feature,       d.output_spatial,
                            d.kernel_output_feature, d.kernel_input_feature, d.kernel_spatial,
                            d.input_batch,           d.input_feature,        d.input_spatial};
-  return CudnnConvolution{kConvBackwardInput, "cudnn-conv-bw-input", i.operand(0), filter,
-                         std::move(window),  labels,                1};
+  return CudnnConvolution{kConvBackwardInput,
+                          "cudnn-conv-bw-input",
+                          i.operand(0),
+                          filter,
+                          std::move(window),
+                          labels,
+                          1};
 }
 
 std::optional<CudnnConvolution> ForwardCall(const Instruction& i, const ConvolutionAttrs& attrs) {
@@ -144,8 +152,13 @@ std::optional<CudnnConvolution> ForwardCall(const Instruction& i, const Convolut
       i.operand(1)->shape().ElementCount() == 0)
     return std::nullopt;
   if (!NoneReversed(attrs.window) && (rank != 2 || !AllReversed(attrs.window))) return std::nullopt;
-  return CudnnConvolution{kConvForward, "cudnn-conv",     i.operand(0),             i.operand(1),
-                         attrs.window, attrs.dim_labels, attrs.feature_group_count};
+  return CudnnConvolution{kConvForward,
+                          "cudnn-conv",
+                          i.operand(0),
+                          i.operand(1),
+                          attrs.window,
+                          attrs.dim_labels,
+                          attrs.feature_group_count};
 }
 
 absl::Status CheckConvolutionTypes(const Instruction& i) {
@@ -154,8 +167,7 @@ absl::Status CheckConvolutionTypes(const Instruction& i) {
     const bool small = IsFloat(type) && BitWidth(type) <= 8 && type != ElementType::kF8E4M3FN &&
                        type != ElementType::kF8E5M2;
     if (small || (!IsFloat(type) && !IsInteger(type)))
-      return Unimplemented("cuDNN has no convolution of ", Text(type), ": %",
-                             i.name());
+      return Unimplemented("cuDNN has no convolution of ", Text(type), ": %", i.name());
   }
   return absl::OkStatus();
 }

@@ -2,8 +2,8 @@
 //   f = fusion(x), a = copy(f), b = copy(f)
 //     ->  f = (..., ..., ...) fusion(x): tuple(root, root, root); a is part 1, b is part 2
 // The result is in registers when it is written the second time, where a copy reads it from memory.
-// Takes copies that keep the layout and have no control edges, through one get-tuple-element and one
-// bitcast that nothing else reads, of fusions in the entry whose operands are used elementwise;
+// Takes copies that keep the layout and have no control edges, through one get-tuple-element and
+// one bitcast that nothing else reads, of fusions in the entry whose operands are used elementwise;
 // other readers go on with the parts that they know. Leaves custom fusions, those that reduce or
 // scatter, and those that update in place. Exact. Cost: linear.
 #include <algorithm>

@@ -1,11 +1,12 @@
-// cudnn-fused-convolution-rewriter: what surrounds a forward convolution of cuDNN goes into its call.
+// cudnn-fused-convolution-rewriter: what surrounds a forward convolution of cuDNN goes into its
+// call.
 //   relu(add(multiply(y, a), broadcast(bias)))  of  y = part 0 of "__cudnn$convForward"(x, w)
 //     ->  "__cudnn$convBiasActivationForward"(x, w, bias), conv_result_scale a, activation kRelu
 // A call computes activation(scale * conv(x, w) + side_scale * side + bias). In this order:
 //   remove-convert   convert(y) of integers or floats is a result of that type
 //   scale            y times a constant, while nothing else is fused
-//   bias             plus a vector along the output's features, or a scalar, where there is none yet
-//   side-input       plus another array, where there is none yet, and its constant factor
+//   bias             plus a vector along the output's features, or a scalar, where there is none
+//   yet side-input       plus another array, where there is none yet, and its constant factor
 //   activation       relu of all types; of f16 with an even number of features and no side input
 //                    elu, relu6 and leaky relu
 //   to-f16, to-s8    operands that were converted from f16 or s8 without loss are taken as they
@@ -35,7 +36,7 @@ Instruction* CallBehind(const Instruction* x) {
   if (x->opcode() != Opcode::kGetTupleElement || x->tuple_index() != 0) return nullptr;
   Instruction* call = x->operand(0);
   return IsForwardCall(*call) && HasUsers(call, 1) && call->shape().elements.size() == 2 ? call
-                                                                                        : nullptr;
+                                                                                         : nullptr;
 }
 
 // The same where `x` is read by `readers` instructions.
@@ -96,8 +97,11 @@ bool IsLosslessIn(const Instruction* x, ElementType type, int depth = 8) {
 class FusedCall {
  public:
   FusedCall(Instruction* call, Rewriter& r)
-      : call_(call), w_(r), operands_(call->operands().begin(), call->operands().end()),
-        type_(call->shape().elements[0].type), config(ConvolutionConfigOf(*call)) {}
+      : call_(call),
+        w_(r),
+        operands_(call->operands().begin(), call->operands().end()),
+        type_(call->shape().elements[0].type),
+        config(ConvolutionConfigOf(*call)) {}
 
   HloWriter& w() { return w_; }
   const Instruction& call() const { return *call_; }
@@ -313,11 +317,21 @@ struct ConvolutionStep {
   Instruction* (*apply)(Instruction*, Rewriter&);
 };
 constexpr ConvolutionStep kConvolutionSteps[] = {
-    {"remove-convert", FuseConvert}, {"scale", FuseScale},       {"addend", FuseAddend},
-    {"addend", FuseAddend},          {"side-scale", FuseSideScale}, {"addend", FuseAddend},
-    {"relu", FuseRelu},              {"relu6", FuseRelu6},       {"one-sided", FuseOneSided},
-    {"to-f16", FuseToF16},           {"remove-convert", FuseConvert}, {"to-s8", FuseToS8},
-    {"addend", FuseAddend},          {"addend", FuseAddend},     {"side-scale", FuseSideScale},
+    {"remove-convert", FuseConvert},
+    {"scale", FuseScale},
+    {"addend", FuseAddend},
+    {"addend", FuseAddend},
+    {"side-scale", FuseSideScale},
+    {"addend", FuseAddend},
+    {"relu", FuseRelu},
+    {"relu6", FuseRelu6},
+    {"one-sided", FuseOneSided},
+    {"to-f16", FuseToF16},
+    {"remove-convert", FuseConvert},
+    {"to-s8", FuseToS8},
+    {"addend", FuseAddend},
+    {"addend", FuseAddend},
+    {"side-scale", FuseSideScale},
 };
 
 // cuDNN's convolutions of integers are of s8 and give s8 or f32.
@@ -334,8 +348,8 @@ absl::Status CheckIntegerCalls(const Computation& c) {
     if (!integers || float_to_s8) continue;
     if (!small || (result != ElementType::kS8 && result != ElementType::kF32))
       return Unimplemented("%", i->name(),
-                             " convolves integers otherwise than from s8 to s8 or f32, which cuDNN "
-                             "cannot");
+                           " convolves integers otherwise than from s8 to s8 or f32, which cuDNN "
+                           "cannot");
   }
   return absl::OkStatus();
 }

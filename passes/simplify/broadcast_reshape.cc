@@ -132,9 +132,9 @@ Instruction* ReshapeOfReshape(Instruction* i, Rewriter& r) {
 // Not where layouts differ: then dimensions that are alike hold other elements.
 Instruction* BitcastSame(Instruction* i, Rewriter&) {
   const Shape &from = i->operand(0)->shape(), &to = i->shape();
-  const bool same =
-      from.type == to.type && from.dims == to.dims && from.MinorToMajor() == to.MinorToMajor() &&
-      (from.layout.extras == to.layout.extras || from.layout == to.layout);
+  const bool same = from.type == to.type && from.dims == to.dims &&
+                    from.MinorToMajor() == to.MinorToMajor() &&
+                    (from.layout.extras == to.layout.extras || from.layout == to.layout);
   return same ? i->operand(0) : nullptr;
 }
 

@@ -76,7 +76,11 @@ int64_t ResultDimOf(const GatherAttrs& attrs, int64_t result_rank, int64_t d) {
 class UnpaddedGather {
  public:
   UnpaddedGather(Instruction* i, const Padded& from, Rewriter& r)
-      : i_(i), from_(from), r_(r), attrs_(i->attr<GatherAttrs>()), shape_(i->shape()),
+      : i_(i),
+        from_(from),
+        r_(r),
+        attrs_(i->attr<GatherAttrs>()),
+        shape_(i->shape()),
         after_(i->shape().rank()) {}
 
   Instruction* Make() {
@@ -111,9 +115,9 @@ class UnpaddedGather {
   bool TakeBatch(int64_t d) {
     const Instruction* pad = i_->operand(1);
     if (!Is(pad, Opcode::kPad)) return false;
-    const auto k = std::find(attrs_.operand_batching_dims.begin(),
-                             attrs_.operand_batching_dims.end(), d) -
-                   attrs_.operand_batching_dims.begin();
+    const auto k =
+        std::find(attrs_.operand_batching_dims.begin(), attrs_.operand_batching_dims.end(), d) -
+        attrs_.operand_batching_dims.begin();
     const int64_t in_indices = attrs_.start_indices_batching_dims[k];
     if (!(pad->attr<PadAttrs>().padding[in_indices] == from_.padding[d])) return false;
     const int64_t place = ResultDimOf(attrs_, shape_.rank(), in_indices);

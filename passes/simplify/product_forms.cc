@@ -187,8 +187,8 @@ bool SwapsLastTwo(const Instruction* i, int64_t batch) {
   return order[batch] == batch + 1 && order[batch + 1] == batch;
 }
 
-// True if a user says that devices have not yet added their parts of `i`: partitioning reads that off
-// the dot that it stands beside.
+// True if a user says that devices have not yet added their parts of `i`: partitioning reads that
+// off the dot that it stands beside.
 bool IsUnreduced(const Instruction* i) {
   return std::any_of(i->users().begin(), i->users().end(), [](const Instruction* user) {
     return Is(user, Opcode::kCustomCall) && user->attr<CustomCallAttrs>().target == "Sharding" &&
@@ -240,7 +240,8 @@ Instruction* DepthToSpace(Instruction* i, Rewriter& r) {
   }
   const int64_t parts = split[rank - 1], part = split[rank];
   if (parts < 2 || parts > kMaxSlices || i->shape().dims[rank - 1] != part ||
-      i->shape().dims[width] != split[width] || i->shape().dims[width - 1] != split[width - 1] * parts)
+      i->shape().dims[width] != split[width] ||
+      i->shape().dims[width - 1] != split[width - 1] * parts)
     return nullptr;
   HloWriter w(r);
   std::vector<Instruction*> slices;

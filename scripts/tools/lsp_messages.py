@@ -9,18 +9,8 @@ import random
 import subprocess
 import sys
 
-MODULE = """HloModule m
-%add (x: f32[], y: f32[]) -> f32[] {
-  %x = f32[] parameter(0)
-  %y = f32[] parameter(1)
-  ROOT %sum = f32[] add(%x, %y)
-}
-ENTRY %main (p: f32[4]) -> f32[] {
-  %p = f32[4]{0} parameter(0), metadata={op_name="é𝄞"}
-  %zero = f32[] constant(0)
-  ROOT %total = f32[] reduce(%p, %zero), dimensions={0}, to_apply=%add
-}
-"""
+from lsp_client_test import MODULE
+
 ASKED = ["definition", "references", "documentHighlight", "hover", "prepareRename", "rename", "documentSymbol", "foldingRange", "inlayHint",
          "completion", "codeAction", "semanticTokens/full", "semanticTokens/range"]
 NUMBERS = [0, 1, 7, -1, 2**31, 2**32, 2**63 - 1, -2**63, 2**64 - 1, 1e300, 0.5]

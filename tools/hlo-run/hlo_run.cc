@@ -361,10 +361,6 @@ absl::Status Deliver(const RunOptions& o, const LoadedModule& loaded, const Shar
   if (!execution.stats.kept.ok())
     ShowFault(kTool, "warning", Annotate(execution.stats.kept, "--cache-dir keeps nothing new"));
   const bool has_all = speaks && !execution.results.empty();
-  if (o.whole_outputs && !sharded.active())
-    return InvalidArgument(
-        "--whole-outputs joins shards of a module before partitioning; this one "
-        "does not say how its results are cut");
   if (sharded.active() && has_all) CutResults(o, parts, sharded, {}, execution.results);
   if (o.output_mode == "return_device_0_outputs" && has_all) execution.results.resize(1);
   if (speaks) RETURN_IF_ERROR(Report(o, loaded, execution));
@@ -415,6 +411,10 @@ absl::Status RunLoaded(RunOptions o, LoadedModule& loaded, Job* job, bool& agree
     ASSIGN_OR_RETURN(reference, MakeClient(o.reference_platform));
   }
   ASSIGN_OR_RETURN(const ShardedEntry sharded, MakeSharded(*loaded.module, o));
+  if (o.whole_outputs && !sharded.active())
+    return InvalidArgument(
+        "--whole-outputs joins shards of a module before partitioning; this one "
+        "does not say how its results are cut");
   ASSIGN_OR_RETURN(const int64_t devices, SetDevices(*loaded.module, o));
   ASSIGN_OR_RETURN(const RunDevices run_devices, DevicesOfJob(o, *loaded.module, job));
   const absl::Span<const int64_t> local =

@@ -15,50 +15,13 @@ import pathlib
 import re
 import weakref
 
-import numpy as np
-
 from . import _native, running
 from ._native import Error
 from .builder import Builder, Value, reducer
 from .dumps import Dump, DumpPass, unified
+from .program import Program
 
 __all__ = ["Builder", "Dump", "DumpPass", "Error", "Module", "Program", "Value", "from_jax", "reducer"]
-
-# HLO's element types and numpy's; those of ml_dtypes where it is installed.
-_TYPES = {"pred": "bool", "s8": "int8", "s16": "int16", "s32": "int32", "s64": "int64", "u8": "uint8", "u16": "uint16",
-          "u32": "uint32", "u64": "uint64", "f16": "float16", "f32": "float32", "f64": "float64", "c64": "complex64",
-          "c128": "complex128"}
-_ML_TYPES = {"bf16": "bfloat16", "s4": "int4", "u4": "uint4", "s2": "int2", "u2": "uint2", "f8e4m3fn": "float8_e4m3fn",
-             "f8e5m2": "float8_e5m2", "f8e4m3": "float8_e4m3", "f8e3m4": "float8_e3m4", "f8e4m3fnuz": "float8_e4m3fnuz",
-             "f8e5m2fnuz": "float8_e5m2fnuz", "f8e4m3b11fnuz": "float8_e4m3b11fnuz", "f8e8m0fnu": "float8_e8m0fnu",
-             "f4e2m1fn": "float4_e2m1fn"}
-_ARRAY = re.compile(r"(\w+)\[([\d,<=]*)\]")
-
-
-def _dtype(element_type):
-    if element_type in _TYPES:
-        return np.dtype(_TYPES[element_type])
-    if element_type in _ML_TYPES:
-        import ml_dtypes  # pylint: disable=import-outside-toplevel
-
-        return np.dtype(getattr(ml_dtypes, _ML_TYPES[element_type]))
-    raise Error(f"arrays of {element_type} have no equal in numpy")
-
-
-def _element_type(dtype):
-    """HLO's name of a dtype of numpy or ml_dtypes."""
-    for element, name in (_TYPES | _ML_TYPES).items():
-        if np.dtype(dtype).name == name:
-            return element
-    raise Error(f"HLO has no arrays of {dtype}")
-
-
-def _array_shape(text):
-    """The dtype and the dimensions of `f32[2,3]{1,0}`; raises Error where the text says something else."""
-    found = _ARRAY.match(text)
-    if not found:
-        raise Error(f"{text} is no array")
-    return _dtype(found[1]), tuple(int(size.lstrip("<=")) for size in found[2].split(",") if size)
 
 
 class Module:
@@ -92,7 +55,14 @@ class Module:
     __hash__ = object.__hash__
 
     def _repr_html_(self):
-        """In notebooks: the text, names and opcodes in colour."""
+        """In notebooks: the explorer in a frame; the text, names and opcodes in colour, where hlo-viz is not at hand."""
+        try:
+            page = html.escape(self.to_html(), quote=True)
+            return f'<iframe srcdoc="{page}" style="width:100%;height:600px;border:1px solid #ccc"></iframe>'
+        except Error:
+            return self._colored_text()
+
+    def _colored_text(self):
         text = re.sub(r"(%[\w.-]+)", r'<span style="color:#05a">\1</span>', html.escape(str(self)))
         text = re.sub(r"([\w-]+)(?=\()", r"<b>\1</b>", text)
         return f'<pre style="line-height:1.3">{text}</pre>'
@@ -141,90 +111,11 @@ class Module:
     def compile(self, platform="cpu", opt_level=2, threads=0, run_passes=True):
         """A Program. `opt_level` is that of code generation, 0 to 3; `threads` 0 is one a core; without `run_passes` the module is
         compiled as it stands, such as a dump after optimizations."""
-        return Program(str(self), platform, opt_level, threads, run_passes)
+        return Program.compile(str(self), platform, opt_level, threads, run_passes)
 
     def __call__(self, *arrays, platform="cpu"):
         """Compiles and runs."""
         return self.compile(platform)(*arrays)
-
-
-def _as_numpy(value, dtype):
-    """Arrays of any package, through DLPack where they are no numpy arrays and do not become such; numbers and lists of the dtype."""
-    if isinstance(value, np.ndarray) or not hasattr(value, "__dlpack__"):
-        return np.asarray(value) if hasattr(value, "dtype") else np.asarray(value, dtype)
-    return np.asarray(value) if hasattr(value, "__array__") else np.from_dlpack(value)
-
-
-_clients = {}
-
-
-def _client(platform):
-    if platform not in _clients:
-        _clients[platform] = _native.made(_native.client_create, platform.encode())
-    return _clients[platform]
-
-
-class Program:
-    """A compiled module; calling it runs it on one device. Several threads may call it at once."""
-
-    def __init__(self, text, platform, opt_level, threads, run_passes):
-        """Of the package's own; use Module.compile."""
-        options = _native.CompileOptions(ctypes.sizeof(_native.CompileOptions), opt_level, threads, int(run_passes), 0, None, 0, None)
-        self._client = _client(platform)
-        self._handle = _native.made(_native.compile_text, self._client, text.encode(), ctypes.byref(options))
-        weakref.finalize(self, _native.program_free, self._handle)
-        count = _native.program_parameter_count(self._handle)
-        self.parameter_shapes = [_native.program_parameter_shape(self._handle, i).decode() for i in range(count)]
-        self.result_shape = _native.program_result_shape(self._handle).decode()
-
-    def __str__(self):
-        """The module as it runs, after passes."""
-        return _native.taken_text(_native.program_text, self._handle)
-
-    def __call__(self, *arrays):
-        """The result for these arguments, one a parameter, as numpy would take them: an array, or a tuple of results.
-
-        Raises Error where number, type or size of an argument is not the parameter's; nothing is converted but Python's numbers and
-        lists.
-        """
-        if len(arrays) != len(self.parameter_shapes):
-            raise Error(f"{len(arrays)} arguments for {len(self.parameter_shapes)} parameters")
-        buffers = []
-        result = None
-        try:
-            for number, (value, shape) in enumerate(zip(arrays, self.parameter_shapes)):
-                buffers.append(self._buffer(value, shape, number))
-            result = _native.made(_native.execute, self._handle, (ctypes.c_void_p * len(buffers))(*buffers), len(buffers))
-            return self._value(result)
-        finally:
-            for buffer in [*buffers, result]:
-                if buffer is not None:
-                    _native.buffer_free(buffer)
-
-    def _buffer(self, value, shape, number):
-        dtype, dims = _array_shape(shape)
-        array = _as_numpy(value, dtype)
-        if array.dtype != dtype or array.shape != dims:
-            raise Error(f"argument {number} is {array.dtype}{list(array.shape)}, the parameter {dtype}{list(dims)}")
-        array = np.ascontiguousarray(array)
-        plain = f"{_ARRAY.match(shape)[1]}[{','.join(map(str, dims))}]"
-        return _native.made(_native.buffer_from_host, self._client, plain.encode(), array.ctypes.data, array.nbytes)
-
-    def _value(self, buffer):
-        size = _native.buffer_tuple_size(buffer)
-        if size < 0:
-            dtype, dims = _array_shape(_native.buffer_shape(buffer).decode())
-            array = np.empty(dims, dtype)
-            _native.buffer_to_host(self._client, buffer, None, array.ctypes.data, array.nbytes)
-            return array
-        values = []
-        for i in range(size):
-            element = _native.made(_native.buffer_tuple_element, buffer, i)
-            try:
-                values.append(self._value(element))
-            finally:
-                _native.buffer_free(element)
-        return tuple(values)
 
 
 def from_jax(function, *arguments):

@@ -88,14 +88,21 @@ program_free = _declare("hlokit_program_free", _POINTER)
 program_parameter_count = _declare("hlokit_program_parameter_count", _POINTER, restype=ctypes.c_int64)
 program_parameter_shape = _declare("hlokit_program_parameter_shape", _POINTER, ctypes.c_int64, restype=ctypes.c_char_p)
 program_result_shape = _declare("hlokit_program_result_shape", _POINTER, restype=ctypes.c_char_p)
+program_device_count = _declare("hlokit_program_device_count", _POINTER, restype=ctypes.c_int64)
+program_serialize = _checked("hlokit_program_serialize", _POINTER, _OUT, ctypes.POINTER(ctypes.c_size_t))
+program_load = _checked("hlokit_program_load", _POINTER, ctypes.c_char_p, ctypes.c_size_t, _OUT)
 program_text = _checked("hlokit_program_text", _POINTER, _OUT)
 buffer_from_host = _checked("hlokit_buffer_from_host", _POINTER, ctypes.c_char_p, _POINTER, ctypes.c_size_t, _OUT)
+buffer_borrow_host = _checked("hlokit_buffer_borrow_host", _POINTER, ctypes.c_char_p, _POINTER, ctypes.c_size_t, _POINTER, _POINTER, _OUT)
+buffer_data = _declare("hlokit_buffer_data", _POINTER, restype=_POINTER)
+buffer_size = _declare("hlokit_buffer_size", _POINTER, restype=ctypes.c_size_t)
 buffer_to_host = _checked("hlokit_buffer_to_host", _POINTER, _POINTER, ctypes.c_char_p, _POINTER, ctypes.c_size_t)
 buffer_free = _declare("hlokit_buffer_free", _POINTER)
 buffer_shape = _declare("hlokit_buffer_shape", _POINTER, restype=ctypes.c_char_p)
 buffer_tuple_size = _declare("hlokit_buffer_tuple_size", _POINTER, restype=ctypes.c_int64)
 buffer_tuple_element = _checked("hlokit_buffer_tuple_element", _POINTER, ctypes.c_int64, _OUT)
 execute = _checked("hlokit_execute", _POINTER, _OUT, ctypes.c_size_t, _OUT)
+execute_replicated = _checked("hlokit_execute_replicated", _POINTER, _OUT, ctypes.c_size_t, _OUT)
 builder_create = _declare("hlokit_builder_create", ctypes.c_char_p, restype=_POINTER)
 builder_free = _declare("hlokit_builder_free", _POINTER)
 builder_parameter = _declare("hlokit_builder_parameter", _POINTER, ctypes.c_int64, ctypes.c_char_p, ctypes.c_char_p, restype=ctypes.c_int64)
@@ -127,3 +134,12 @@ def taken_text(function, *arguments):
     _bytes_free(out)
     return text
 # SPDX-License-Identifier: Apache-2.0
+
+
+def taken_bytes(function, *arguments):
+    """The same of bytes, whose number the function gives after them."""
+    out, size = _POINTER(), ctypes.c_size_t()
+    function(*arguments, ctypes.byref(out), ctypes.byref(size))
+    data = ctypes.string_at(out, size.value)
+    _bytes_free(out)
+    return data

@@ -16,6 +16,7 @@ import numpy as np
 
 from . import _native
 from ._native import Error
+from .dtypes import array_shape, element_type
 
 
 class Value:
@@ -81,10 +82,9 @@ class Builder:
 
     def constant(self, value, dtype=None):
         """An array of numpy, or what becomes one."""
-        from . import _element_type  # pylint: disable=import-outside-toplevel
 
         array = np.ascontiguousarray(np.asarray(value, dtype))
-        shape = f"{_element_type(array.dtype)}[{','.join(map(str, np.shape(value)))}]"
+        shape = f"{element_type(array.dtype)}[{','.join(map(str, np.shape(value)))}]"
         return self._value(_native.builder_constant(self._handle, shape.encode(), array.ctypes.data, array.nbytes))
 
     def binary(self, opcode, left, right, broadcast_dimensions=None, attributes=None):
@@ -96,13 +96,12 @@ class Builder:
                                                   len(dims), attributes and attributes.encode()))
 
     def _operand(self, value, other):
-        from . import _array_shape  # pylint: disable=import-outside-toplevel
 
         if isinstance(value, Value):
             if value.builder is not self:
                 raise Error("a value of another builder")
             return value
-        return self.constant(value, _array_shape(other.shape)[0] if np.ndim(value) == 0 and isinstance(other, Value) else None)
+        return self.constant(value, array_shape(other.shape)[0] if np.ndim(value) == 0 and isinstance(other, Value) else None)
 
     def op(self, opcode, *operands, shape=None, calls=(), **attributes):
         """Any operation but parameter and constant. `calls`: modules whose entries it calls, in the order of HLO text (a reducer; condition,

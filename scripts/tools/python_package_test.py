@@ -73,8 +73,8 @@ class PackageTest(unittest.TestCase):
         self.assertEqual(module.diff(module), "")
         changed = [line for line in module.diff(simpler).splitlines() if line.startswith("-") and "broadcast(" in line]
         self.assertEqual(len(changed), 1)
-        self.assertIn("<b>multiply</b>(", module._repr_html_())
-        self.assertNotIn("->", module._repr_html_())  # escaped
+        self.assertIn("<b>multiply</b>(", module._colored_text())
+        self.assertNotIn("->", module._colored_text())  # escaped
 
     def test_builder(self):
         b = hlokit.Builder("scores")
@@ -108,6 +108,9 @@ class PackageTest(unittest.TestCase):
             page = module.to_html(pathlib.Path(folder) / "page.html")
             self.assertTrue(page.startswith("<!DOCTYPE html>"))
             self.assertEqual((pathlib.Path(folder) / "page.html").read_text(encoding="utf-8"), page)
+        shown = module._repr_html_()
+        self.assertTrue(shown.startswith('<iframe srcdoc="&lt;!DOCTYPE html&gt;'))
+        self.assertEqual(shown.count("<"), 2)  # the page is escaped
         with self.assertRaises(hlokit.Error):
             module.cost(by="weight")
 
@@ -168,6 +171,56 @@ class PackageTest(unittest.TestCase):
             with self.assertRaises(hlokit.Error):
                 program(*wrong)
 
+    def test_results_are_arrays_of_their_own(self):
+        text = """HloModule m
+ENTRY e {
+  x = f32[128,256] parameter(0)
+  y = f32[128,256] negate(x)
+  k = s32[3] constant({1, 2, 3})
+  ROOT r = (f32[128,256], f32[128,256], f32[128,256], s32[3], f32[0,2], pred[]) tuple(x, y, y, k, f32[0,2] constant({}), pred[] constant(true))
+}
+"""
+        for platform in ("cpu", "interpreter"):
+            program = hlokit.Module.parse(text).compile(platform)
+            x = np.arange(128 * 256, dtype=np.float32).reshape(128, 256)
+            for aligned in (x, np.concatenate([[0], x.ravel()]).astype(np.float32)[1:].reshape(128, 256)):
+                results = program(aligned)
+                for i, changed in enumerate(results):
+                    changed[...] = 0
+                    for j, other in enumerate(results):
+                        if j > i and other.size:
+                            self.assertTrue(other.any(), f"{platform}: result {j} changed with {i}")
+                self.assertTrue(aligned.any(), f"{platform}: the argument changed with a result")
+            again = program(x)
+            del program
+            self.assertEqual(again[3].tolist(), [1, 2, 3])
+            np.testing.assert_array_equal(again[1], -x)
+            self.assertEqual((again[4].shape, again[5].shape, bool(again[5])), ((0, 2), (), True))
+
+    def test_programs_are_kept_as_bytes(self):
+        x = np.arange(6, dtype=np.float32).reshape(2, 3)
+        data = hlokit.Module.parse(TEXT).compile().serialize()
+        np.testing.assert_array_equal(hlokit.Program.deserialize(data)(x, x)[0], 2 * x)
+        for damaged in (b"", data[:100], data[:-1], b"\0" * len(data)):
+            with self.assertRaises(hlokit.Error):
+                hlokit.Program.deserialize(damaged)
+
+    def test_several_devices(self):
+        text = """HloModule m, replica_count=4
+a { p = f32[] parameter(0) q = f32[] parameter(1) ROOT s = f32[] add(p, q) }
+ENTRY e { x = f32[3] parameter(0) r = f32[3] all-reduce(x), to_apply=a ROOT t = (f32[3], u32[]) tuple(r, u32[] replica-id()) }
+"""
+        program = hlokit.Module.parse(text).compile()
+        self.assertEqual(program.device_count, 4)
+        results = program.on_devices([[np.full(3, i, np.float32)] for i in range(4)])
+        self.assertEqual([(total.tolist(), int(replica)) for total, replica in results], [([6, 6, 6], i) for i in range(4)])
+        with self.assertRaisesRegex(hlokit.Error, "4 devices"):
+            program(np.zeros(3, np.float32))
+        with self.assertRaisesRegex(hlokit.Error, "of 3 devices"):
+            program.on_devices([[np.zeros(3, np.float32)]] * 3)
+        with self.assertRaisesRegex(hlokit.Error, "argument 0"):
+            program.on_devices([[np.zeros(2, np.float32)]] * 4)
+
     def test_threads_call_one_program(self):
         program = hlokit.Module.parse(TEXT).compile()
         found = [None] * 8
@@ -184,9 +237,10 @@ class PackageTest(unittest.TestCase):
         self.assertEqual(found, [True] * 8)
 
     def test_element_types(self):
-        types = dict(hlokit._TYPES)
+        dtypes = importlib.import_module("hlokit.dtypes")
+        types = dict(dtypes._TYPES)
         if importlib.util.find_spec("ml_dtypes"):
-            types |= {element: hlokit._dtype(element) for element in hlokit._ML_TYPES if element[0] != "u" and element != "f8e8m0fnu"}
+            types |= {element: dtypes.dtype_of(element) for element in dtypes._ML_TYPES if element[0] != "u" and element != "f8e8m0fnu"}
         for element, dtype in types.items():
             text = f"HloModule m\nENTRY e {{\n  ROOT x = {element}[2,2] parameter(0)\n}}\n"
             x = np.array([[0, 1], [1, 0]]).astype(dtype)

@@ -53,9 +53,11 @@ Instruction* Joined(BodyConverter& body, absl::Span<Instruction* const> values) 
   return values.size() == 1 ? values[0] : body.Tuple(values);
 }
 
-// The values as they are inside: the parameter, or its elements.
+// The values as they are inside: the parameter, or its elements. Inside they have the default
+// layouts, whatever those of the values from outside are: XLA's conversion makes a region's
+// parameters of MLIR's types alone.
 std::vector<Instruction*> TakeParameter(BodyConverter& inside, const Shape& shape, size_t count) {
-  Instruction* parameter = inside.computation()->AddParameter(0, shape);
+  Instruction* parameter = inside.computation()->AddParameter(0, shape.WithDefaultLayout());
   if (count == 1) return {parameter};
   std::vector<Instruction*> values;
   for (size_t i = 0; i < count; ++i) values.push_back(inside.Element(parameter, i));

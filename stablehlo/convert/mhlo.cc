@@ -5,8 +5,10 @@
 //     that kind, its region the fused computation; several results are a tuple's elements
 //   %1 = mhlo.bitcast %0 {result_layout = dense<[0, 1]>, source_layout = dense<[1, 0]>} : ...
 // MLIR's types have no layouts, so a bitcast names those between which the bytes keep their places.
-// Where both are the default it is HLO's bitcast. Between others it moves elements: XLA's conversion
-// drops the layouts there and gives other values; here transposes and a reshape give those meant.
+// Where the elements keep their order it is HLO's bitcast: between default layouts, from f32[6]{0}
+// to f32[6,1]{0,1}, from f32[2,4,1,1]{0,1,3,2} to f32[2,4]{0,1}. Between others it moves elements:
+// XLA's conversion drops the layouts there and gives other values; here transposes and a reshape
+// give those meant.
 // Cost: one instruction, or four.
 #include <algorithm>
 
@@ -29,6 +31,31 @@ absl::StatusOr<DimVector> MemoryOrder(const MlirOperation& op, absl::string_view
   ASSIGN_OR_RETURN(const Shape laid_out, WithLayout(plain, *stated));
   const auto& minor_to_major = laid_out.layout.minor_to_major;
   return DimVector(minor_to_major.rbegin(), minor_to_major.rend());
+}
+
+// What decides the places of elements: the dimensions that are not of size 1, their sizes and their
+// order in memory from the slowest to the fastest.
+struct Placement {
+  DimVector sizes, order;
+  bool IsRowMajor() const { return std::is_sorted(order.begin(), order.end()); }
+};
+
+Placement PlacementOf(const Shape& shape, absl::Span<const int64_t> order) {
+  Placement placement;
+  DimVector number(shape.dims.size());
+  for (size_t d = 0; d < shape.dims.size(); ++d) {
+    number[d] = static_cast<int64_t>(placement.sizes.size());
+    if (shape.dims[d] != 1) placement.sizes.push_back(shape.dims[d]);
+  }
+  for (const int64_t d : order)
+    if (shape.dims[d] != 1) placement.order.push_back(number[d]);
+  return placement;
+}
+
+// Whether the array itself lies in memory by rows.
+bool LiesByRows(const Shape& shape) {
+  const auto& minor_to_major = shape.MinorToMajor();
+  return PlacementOf(shape, DimVector(minor_to_major.rbegin(), minor_to_major.rend())).IsRowMajor();
 }
 
 Instruction* Transposed(BodyConverter& body, Instruction* value, DimVector dimensions) {
@@ -68,8 +95,10 @@ absl::Status ConvertBitcast(BodyConverter& body, const MlirOperation& op) {
     return InvalidArgument(op.name, ": expected an array and an array as its result");
   ASSIGN_OR_RETURN(const DimVector from, MemoryOrder(op, "source_layout", value->shape()));
   ASSIGN_OR_RETURN(const DimVector to, MemoryOrder(op, "result_layout", shape));
-  const bool moves = !std::is_sorted(from.begin(), from.end()) || !std::is_sorted(to.begin(), to.end());
-  if (moves) {
+  const Placement before = PlacementOf(value->shape(), from), after = PlacementOf(shape, to);
+  const bool keeps_order = (before.IsRowMajor() && after.IsRowMajor()) ||
+                           (before.sizes == after.sizes && before.order == after.order);
+  if (!keeps_order || !LiesByRows(value->shape())) {
     if (BitWidth(shape.type) != BitWidth(value->shape().type) ||
         shape.ElementCount() != value->shape().ElementCount())
       return Unimplemented(op.name, ": between these layouts the elements must stay as wide");

@@ -43,7 +43,9 @@ absl::Status Fill(void* library, MpiLibrary& mpi) {
     mpi.comm_world = reinterpret_cast<MpiLibrary::Handle>(world);
     mpi.byte = object("ompi_mpi_byte");
     mpi.errors_return = object("ompi_mpi_errors_return");
+    mpi.info_null = object("ompi_mpi_info_null");
     mpi.any_source = -1;
+    mpi.type_shared = 0;
     mpi.source_offset = 0;
     mpi.status_ignore = nullptr;
     return absl::OkStatus();
@@ -51,7 +53,9 @@ absl::Status Fill(void* library, MpiLibrary& mpi) {
   mpi.comm_world = 0x44000000;
   mpi.byte = 0x4c00010d;
   mpi.errors_return = 0x54000003;
+  mpi.info_null = 0x1c000000;
   mpi.any_source = -2;
+  mpi.type_shared = 1;
   mpi.source_offset = 8;
   mpi.status_ignore = reinterpret_cast<void*>(1);
   return absl::OkStatus();

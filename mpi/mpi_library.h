@@ -20,8 +20,8 @@ struct MpiLibrary {
 #include "mpi/functions.def"
 #undef HLOKIT_MPI_FUNCTION
 
-  Handle comm_world = 0, byte = 0, errors_return = 0;
-  int any_source = 0;
+  Handle comm_world = 0, byte = 0, errors_return = 0, info_null = 0;
+  int any_source = 0, type_shared = 0;
   int source_offset = 0;  // of MPI_SOURCE in a status, bytes
   void* status_ignore = nullptr;
   static constexpr int kThreadSerialized = 2, kThreadMultiple = 3;  // of both interfaces

@@ -1,6 +1,7 @@
 // Non-blocking sends and receives of two communicators: streams have one, posted messages the
 // other, so that neither can take the other's. Where the library does not let several threads in at
-// once, a mutex does.
+// once, a mutex does. Short messages of streams to processes of the same machine go through memory
+// that these share (shared_rings.h), which MPI_Win_allocate_shared gives.
 //
 // A stream's request is an MPI request that the caller tests; nothing here ever blocks, so a wait
 // can look for cancellation and for other processes' ends. Posted messages are received whenever
@@ -20,6 +21,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "mpi/mpi_library.h"
+#include "mpi/shared_rings.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -28,6 +30,8 @@ namespace {
 using Handle = MpiLibrary::Handle;
 
 constexpr int kPostTag = 0;
+// On machines with more processes short messages go as the others.
+constexpr int kMaxNeighbours = 64;
 std::atomic<bool> leave_open{false};
 
 class MpiTransport final : public Transport {
@@ -36,6 +40,7 @@ class MpiTransport final : public Transport {
   ~MpiTransport() override {
     if (!leave_open.load() && Error().empty()) {
       while (!posted_.empty()) ReapPosted();
+      if (window_ != 0) mpi_.MPI_Win_free(&window_);
       mpi_.MPI_Finalize();
     }
   }
@@ -55,41 +60,57 @@ class MpiTransport final : public Transport {
       RETURN_IF_ERROR(Check(mpi_.MPI_Comm_set_errhandler(*comm, mpi_.errors_return),
                             "MPI_Comm_set_errhandler"));
     }
-    return absl::OkStatus();
+    return StartRings();
   }
 
   int rank() const override { return rank_; }
   int size() const override { return size_; }
 
   Request StartSend(int target, int tag, const void* data, int64_t bytes) override {
-    auto request = std::make_unique<Handle>(0);
+    auto request = std::make_unique<Started>();
+    if (const int neighbour = NeighbourFor(target, bytes); neighbour >= 0) {
+      request->Share(neighbour, tag, data, nullptr, bytes);
+      rings_->Send(request->shared);
+      return request.release();
+    }
     const Lock lock(*this);
     Note(mpi_.MPI_Isend(data, static_cast<int>(bytes), mpi_.byte, target, tag, streams_,
-                        request.get()),
+                        &request->handle),
          "MPI_Isend");
     return request.release();
   }
   Request StartReceive(int source, int tag, void* data, int64_t bytes) override {
-    auto request = std::make_unique<Handle>(0);
+    auto request = std::make_unique<Started>();
+    if (const int neighbour = NeighbourFor(source, bytes); neighbour >= 0) {
+      request->Share(neighbour, tag, nullptr, data, bytes);
+      rings_->Receive(request->shared);
+      return request.release();
+    }
     const Lock lock(*this);
     Note(mpi_.MPI_Irecv(data, static_cast<int>(bytes), mpi_.byte, source, tag, streams_,
-                        request.get()),
+                        &request->handle),
          "MPI_Irecv");
     return request.release();
   }
   bool Test(Request request) override {
-    const Lock lock(*this);
-    if (!Done(*static_cast<Handle*>(request))) return false;
-    delete static_cast<Handle*>(request);
+    auto* const started = static_cast<Started*>(request);
+    if (started->is_shared) {
+      if (!rings_->Test(started->shared)) return false;
+      if (rings_->mismatched()) SetError("a message to a device has not the size it should have");
+    } else {
+      const Lock lock(*this);
+      if (!Done(started->handle)) return false;
+    }
+    delete started;
     return true;
   }
   void Abandon(Request request) override {
-    const Lock lock(*this);
-    auto* const handle = static_cast<Handle*>(request);
-    mpi_.MPI_Cancel(handle);
-    mpi_.MPI_Request_free(handle);
-    delete handle;
+    const std::unique_ptr<Started> started(static_cast<Started*>(request));
     leave_open.store(true);  // the other side may never come
+    if (started->is_shared) return rings_->Abandon(started->shared);
+    const Lock lock(*this);
+    mpi_.MPI_Cancel(&started->handle);
+    mpi_.MPI_Request_free(&started->handle);
   }
 
   void Post(int target, std::vector<char> message) override {
@@ -127,6 +148,20 @@ class MpiTransport final : public Transport {
   }
 
  private:
+  // What a stream's request points at: an MPI request, or one of the rings.
+  struct Started {
+    void Share(int peer, int tag, const void* from, void* to, int64_t bytes) {
+      is_shared = true;
+      shared.peer = peer;
+      shared.tag = tag;
+      shared.from = from;
+      shared.to = to;
+      shared.bytes = bytes;
+    }
+    bool is_shared = false;
+    Handle handle = 0;
+    SharedRings::Request shared;
+  };
   struct Posted {
     std::vector<char> message;
     Handle request = 0;
@@ -137,6 +172,52 @@ class MpiTransport final : public Transport {
     }
     std::unique_lock<std::mutex> lock;
   };
+
+  // Maps memory with the processes of this machine. Where that fails everywhere alike, there are no
+  // rings.
+  absl::Status StartRings() {
+    Handle node = 0;
+    RETURN_IF_ERROR(
+        Check(mpi_.MPI_Comm_split_type(mpi_.comm_world, mpi_.type_shared, 0, mpi_.info_null, &node),
+              "MPI_Comm_split_type"));
+    RETURN_IF_ERROR(
+        Check(mpi_.MPI_Comm_set_errhandler(node, mpi_.errors_return), "MPI_Comm_set_errhandler"));
+    int own = 0, count = 1;
+    RETURN_IF_ERROR(Check(mpi_.MPI_Comm_rank(node, &own), "MPI_Comm_rank"));
+    RETURN_IF_ERROR(Check(mpi_.MPI_Comm_size(node, &count), "MPI_Comm_size"));
+    if (count == 1 || count > kMaxNeighbours) return absl::OkStatus();
+    std::vector<char*> inboxes(static_cast<size_t>(count));
+    bool mapped =
+        mpi_.MPI_Win_allocate_shared(SharedRings::InboxBytes(count), 1, mpi_.info_null, node,
+                                     &inboxes[static_cast<size_t>(own)], &window_) == 0;
+    for (int other = 0; other < count && mapped; ++other) {
+      intptr_t bytes = 0;
+      int unit = 0;
+      mapped = mpi_.MPI_Win_shared_query(window_, other, &bytes, &unit,
+                                         &inboxes[static_cast<size_t>(other)]) == 0 &&
+               bytes >= SharedRings::InboxBytes(count);
+    }
+    if (mapped) rings_ = std::make_unique<SharedRings>(own, inboxes);
+    // Also the barrier after which all rings are there.
+    const struct { int rank, mapped; } told{rank_, mapped ? 1 : 0};
+    std::vector<int> all(2 * static_cast<size_t>(count));
+    RETURN_IF_ERROR(Check(
+        mpi_.MPI_Allgather(&told, sizeof told, mpi_.byte, all.data(), sizeof told, mpi_.byte, node),
+        "MPI_Allgather"));
+    neighbours_.assign(static_cast<size_t>(size_), -1);
+    for (int other = 0; other < count; ++other) {
+      const size_t at = 2 * static_cast<size_t>(other);
+      if (all[at + 1] == 0) rings_ = nullptr;
+      if (all[at] != rank_) neighbours_[static_cast<size_t>(all[at])] = other;
+    }
+    return absl::OkStatus();
+  }
+  // The number in the rings of a process to which so many bytes go that way; -1: they do not.
+  int NeighbourFor(int other, int64_t bytes) const {
+    return rings_ != nullptr && bytes <= SharedRings::kMaxBytes
+               ? neighbours_[static_cast<size_t>(other)]
+               : -1;
+  }
 
   absl::Status Check(int code, const char* call) const {
     if (code == 0) return absl::OkStatus();
@@ -164,7 +245,9 @@ class MpiTransport final : public Transport {
   const MpiLibrary& mpi_;
   bool serialized_ = false;
   int rank_ = 0, size_ = 1;
-  Handle streams_ = 0, messages_ = 0;
+  Handle streams_ = 0, messages_ = 0, window_ = 0;
+  std::unique_ptr<SharedRings> rings_;
+  std::vector<int> neighbours_;  // by rank: its number among this machine's, -1 elsewhere
   std::mutex calls_, posted_mutex_;
   std::list<Posted> posted_;
   mutable std::mutex error_mutex_;

@@ -59,33 +59,6 @@ absl::StatusOr<Literal> EvaluateChunks(const EvalContext& context) {
   return result;
 }
 
-uint64_t RawBits(const Literal& literal, int64_t i) {
-  const int width = ByteWidth(literal.type());
-  uint64_t bits = 0;
-  std::memcpy(&bits, literal.data() + i * width, width);
-  return width == 1 ? bits & ((1u << BitWidth(literal.type())) - 1) : bits;
-}
-
-// Elements of types that take less than a byte, joined or cut, the first in the lowest bits.
-void RegroupBits(const Literal& from, Literal& to) {
-  const int in = BitWidth(from.type()), out = BitWidth(to.type());
-  for (int64_t i = 0; i < to.element_count(); ++i) {
-    uint64_t bits = 0;
-    if (in >= out) {
-      const int pieces = in / out;
-      bits = RawBits(from, i / pieces) >> (i % pieces * out);
-    } else {
-      for (int k = 0; k < out / in; ++k) bits |= RawBits(from, i * (out / in) + k) << (k * in);
-    }
-    if (IsFloat(to.type())) {
-      bits &= out == 64 ? ~uint64_t{0} : (uint64_t{1} << out) - 1;
-      std::memcpy(to.data() + i * ByteWidth(to.type()), &bits, ByteWidth(to.type()));
-    } else {
-      to.SetInt(i, static_cast<int64_t>(bits));
-    }
-  }
-}
-
 }  // namespace
 
 absl::StatusOr<Literal> EvaluateUnary(const EvalContext& context) {
@@ -111,25 +84,6 @@ absl::StatusOr<Literal> EvaluateReducePrecision(const EvalContext& context) {
 }
 absl::StatusOr<Literal> EvaluateStochasticConvert(const EvalContext& context) {
   return EvaluateChunks(context);
-}
-
-absl::StatusOr<Literal> EvaluateBitcastConvert(const EvalContext& context) {
-  const Literal& operand = *context.operands[0];
-  Literal result(context.instruction.shape());
-  const int64_t bits = operand.element_count() * BitWidth(operand.type());
-  if (bits != result.element_count() * BitWidth(result.type()))
-    return InvalidArgument("bitcast-convert: ", Text(operand.shape()), " and ",
-                           Text(result.shape()), " differ in size");
-  if (BitWidth(operand.type()) == BitWidth(result.type())) CopyRuntimeDims(operand, result);
-  const bool packed = IsSubByte(operand.type()) || IsSubByte(result.type());
-  if (packed) {
-    RegroupBits(operand, result);
-  } else if (IsPred(result.type())) {
-    for (int64_t i = 0; i < result.element_count(); ++i) result.data()[i] = operand.data()[i] != 0;
-  } else {
-    std::memcpy(result.data(), operand.data(), operand.byte_size());
-  }
-  return result;
 }
 
 }  // namespace hlokit

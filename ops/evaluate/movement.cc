@@ -1,10 +1,9 @@
 // Evaluates ops that move data: broadcast, reshape, transpose, slices, pad, concatenate, reverse,
-// bitcast, iota.
+// iota.
 //
 // Nearly all are one strided copy (CopyStrided): a box of elements, with a stride per dimension on
 // either side. A broadcast has source strides of 0, a reverse negative ones, a pad starts at an
-// offset and steps by interior + 1 in the result. Literals are row-major; layouts matter to bitcast
-// alone. Dynamic sizes narrow the box, elements beyond them are zero.
+// offset and steps by interior + 1 in the result. Literals are row-major. Dynamic sizes narrow the box, elements beyond them are zero.
 #include <algorithm>
 #include <cstring>
 
@@ -278,23 +277,6 @@ absl::StatusOr<Literal> EvaluateReverse(const EvalContext& context) {
   if (Product(box) > 0)
     CopyStrided(box, At(operand, last), strides, result.data(), StridesOf(result),
                 ByteWidth(result.type()));
-  return result;
-}
-
-// The bytes stay as they lie in memory under the layouts of the two shapes; a shape without one is
-// row-major.
-absl::StatusOr<Literal> EvaluateBitcast(const EvalContext& context) {
-  const Literal& operand = *context.operands[0];
-  const Shape& from = context.instruction.operand(0)->shape();
-  Literal result(context.instruction.shape());
-  if (operand.byte_size() != result.byte_size() || operand.element_count() != from.ElementCount())
-    return InvalidArgument("bitcast: ", Text(from), " and ", Text(result.shape()),
-                           " differ in size");
-  std::vector<uint8_t> memory(operand.byte_size());
-  ToLayout(operand, from, memory.data());
-  FromLayout(memory.data(), result.shape(), result);
-  if (IsSubByte(result.type()) && result.type() != operand.type())
-    for (int64_t i = 0; i < result.element_count(); ++i) result.SetInt(i, result.GetInt(i));
   return result;
 }
 

@@ -162,6 +162,13 @@ if(TARGET hlokit_cuda_sim)
   set_tests_properties(project.triton PROPERTIES LABELS exec SKIP_RETURN_CODE 77 TIMEOUT 300)
 endif()
 
+# What runs single instructions on a GPU, on the simulated driver.
+if(TARGET hlokit_cuda_sim)
+  add_test(NAME project.ptx_hardware
+           COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/gpu/ptx_hardware.py check --sim $<TARGET_FILE:hlokit_cuda_sim>)
+  set_tests_properties(project.ptx_hardware PROPERTIES LABELS exec SKIP_RETURN_CODE 77 TIMEOUT 300)
+endif()
+
 # Operations on arrays whose sizes only the run knows, beside the same on arrays of just those sizes.
 if(TARGET hlo-run)
   add_test(NAME project.dynamic_sizes

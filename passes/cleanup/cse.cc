@@ -48,12 +48,12 @@ bool Mergeable(const Instruction* i) {
 }
 
 // Whether one may stand for the other as far as shardings go. Constants have any.
-bool SameSharding(const Instruction* a, const Instruction* b) {
+bool SameSharding(const Instruction* a, const Instruction* b, bool exactly) {
   if (!a->HasExtras() && !b->HasExtras()) return true;
   if (a->IsConstant()) return true;
   const Sharding *x = a->sharding(), *y = b->sharding();
   if (x == nullptr && y == nullptr) return true;
-  if (x == nullptr || y == nullptr) return a->opcode() != Opcode::kCustomCall;
+  if (x == nullptr || y == nullptr) return !exactly && a->opcode() != Opcode::kCustomCall;
   return *x == *y;
 }
 
@@ -112,11 +112,12 @@ struct Hash {
 // Exact, or but for the order of dimensions in memory.
 template <bool kInAnyOrder>
 struct Equal {
+  bool same_shardings = false;
   bool operator()(const Instruction* a, const Instruction* b) const {
     if (a == b) return true;
     const bool same =
         kInAnyOrder ? SameButForOrder(a->shape(), b->shape()) : a->shape() == b->shape();
-    if (!same || !SameSharding(a, b) || !SameButForShape(a, b)) return false;
+    if (!same || !SameSharding(a, b, same_shardings) || !SameButForShape(a, b)) return false;
     if (std::equal(a->operands().begin(), a->operands().end(), b->operands().begin())) return true;
     return Commutes(a) && a->operand(0) == b->operand(1) && a->operand(1) == b->operand(0);
   }
@@ -125,6 +126,9 @@ struct Equal {
 // Those that were seen, first ones first.
 class Seen {
  public:
+  explicit Seen(bool same_shardings)
+      : exact_(0, Hash(), {same_shardings}), in_any_order_(0, Hash(), {same_shardings}) {}
+
   // One that computes what `i` does; null if there is none, and then `i` is remembered.
   Instruction* TwinOf(Instruction* i) {
     const auto [found, fresh] = exact_.insert(i);
@@ -154,9 +158,9 @@ bool SameComputation(const Computation* a, const Computation* b, int64_t limit) 
   return Alike(a, b, limit, kMaxComparedDepth);
 }
 
-bool MergeEqual(Computation& computation) {
+bool MergeEqual(Computation& computation, bool same_shardings) {
   bool changed = false;
-  Seen seen;
+  Seen seen(same_shardings);
   for (Instruction* i : computation.PostOrder()) {
     if (!Mergeable(i) || (i->users().empty() && !i->IsRoot())) continue;
     Instruction* const twin = seen.TwinOf(i);

@@ -16,8 +16,9 @@ std::unique_ptr<Pass> CreateCse();
 // that they call must be the same computations, or alike and small.
 bool SameComputation(const Computation* a, const Computation* b, int64_t limit);
 
-// The same values within one computation.
-bool MergeEqual(Computation& computation);
+// The same values within one computation. With `same_shardings` an instruction without a sharding
+// is not equal to one that has one.
+bool MergeEqual(Computation& computation, bool same_shardings = false);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -48,6 +48,16 @@ Spread OfProduct(const Instruction& user, int64_t k, const KnownSpreads& known, 
   return Merge(made, by_other, combine) ? by_other : made;
 }
 
+// The sizes of a ragged dot's groups are cut along batch dimensions, which come first, alone.
+Spread OfGroupSizes(const Instruction& user, const KnownSpreads& known) {
+  const ProductDims dims = ProductDimsOf(user);
+  const int64_t rank = user.operand(2)->shape().rank();
+  DimVector map(user.shape().rank(), -1);
+  for (size_t k = 0; k < dims.batch.size() && static_cast<int64_t>(k) + 1 < rank; ++k)
+    map[dims.batch[k].output] = static_cast<int64_t>(k);
+  return MovedTo(known[&user][0], map, rank);
+}
+
 // The tuple that `user` takes `i`'s element of: what is known of its other leaves stays.
 Spreads OfElement(const Instruction& i, const Instruction& user, const KnownSpreads& known) {
   const Spreads& own = known[&user];
@@ -108,6 +118,9 @@ Spreads Find(const Instruction& i, const Instruction& user, const KnownSpreads& 
     }
     case Opcode::kGetTupleElement:
       return OfElement(i, user, known);
+    case Opcode::kRaggedDot:
+      if (k == 2) return {OfGroupSizes(user, known)};
+      return {OfProduct(user, k, known, aggressiveness > 0)};
     case Opcode::kDot:
       return {OfProduct(user, k, known, aggressiveness > 0)};
     case Opcode::kConvolution:

@@ -196,7 +196,9 @@ Candidates FromScanned(const Instruction& i, const KnownSpreads& known) {
       if (!carry || d != dim) with.push_back(d);
       without.push_back(d == dim ? -1 : d < dim ? d : d - 1);
     }
-    const Spread array = ReplicatedOn(MovedTo(known[x][0], with, rank), {dim});
+    Spread array = MovedTo(known[x][0], with, rank);
+    if (!known.by_shardy || !attrs.is_associative.value_or(false))
+      array = ReplicatedOn(array, {dim});
     Spreads spreads;
     for (int64_t leaf = 0; leaf < leaves; ++leaf)
       spreads.push_back(leaf < leaves - attrs.num_carries ? array
@@ -250,6 +252,7 @@ std::vector<Candidate> FromOperands(const Instruction& i, const KnownSpreads& kn
     case Opcode::kDynamicUpdateSlice:
       return FromSliced(i, known);
     case Opcode::kDot:
+    case Opcode::kRaggedDot:
       return FromProduct(i, known);
     case Opcode::kConvolution:
       return FromConvolved(i, known);

@@ -26,6 +26,28 @@ ProductDims OfDot(const Instruction& i) {
   return dims;
 }
 
+// The ragged dimension is of the left side: where it is free, the right side has one matrix for
+// each group; where it is contracted, the result has. The dimension of groups goes along with none.
+ProductDims OfRaggedDot(const Instruction& i) {
+  const auto& attrs = i.attr<RaggedDotAttrs>();
+  ProductDims dims;
+  const bool contracts = !attrs.lhs_ragged_dims.empty() &&
+                         Contains(attrs.lhs_contracting_dims, attrs.lhs_ragged_dims[0]);
+  int64_t output = contracts ? 1 : 0;
+  for (size_t k = 0; k < attrs.lhs_batch_dims.size(); ++k)
+    dims.batch.push_back({attrs.lhs_batch_dims[k], attrs.rhs_batch_dims[k], output++});
+  for (size_t k = 0; k < attrs.lhs_contracting_dims.size(); ++k)
+    dims.contracting.push_back({attrs.lhs_contracting_dims[k], attrs.rhs_contracting_dims[k], -1});
+  for (int64_t d = 0; d < i.operand(0)->shape().rank(); ++d)
+    if (!Contains(attrs.lhs_batch_dims, d) && !Contains(attrs.lhs_contracting_dims, d))
+      dims.lhs_free.push_back({d, -1, output++});
+  for (int64_t d = 0; d < i.operand(1)->shape().rank(); ++d)
+    if (!Contains(attrs.rhs_batch_dims, d) && !Contains(attrs.rhs_contracting_dims, d) &&
+        !Contains(attrs.rhs_group_dims, d))
+      dims.rhs_free.push_back({-1, d, output++});
+  return dims;
+}
+
 bool IsDense(const WindowDim& w) { return w.base_dilation == 1 && w.window_dilation == 1; }
 
 // A window that sees one element for each place of the result, another one each time: how dots with
@@ -75,6 +97,7 @@ ProductDims OfConvolution(const Instruction& i) {
 }  // namespace
 
 ProductDims ProductDimsOf(const Instruction& i) {
+  if (i.opcode() == Opcode::kRaggedDot) return OfRaggedDot(i);
   return i.opcode() == Opcode::kDot ? OfDot(i) : OfConvolution(i);
 }
 

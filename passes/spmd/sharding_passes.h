@@ -11,10 +11,14 @@ namespace hlokit {
 // every dimension divides evenly. Errors: FailedPrecondition where a loop is on two devices.
 std::unique_ptr<Pass> CreateShardingPropagation();
 
+// The same by Shardy's rules where they differ from GSPMD's.
+absl::StatusOr<bool> PropagateByShardy(Module& module);
+
 // shardy-xla: Shardy's annotations (xla.sdy.* attributes and custom calls) become shardings of HLO:
 // manual computations stand between SPMDFullToShardShape and SPMDShardToFullShape, results carry
-// what FuncResultSharding said, and sharding-propagation follows. Manual regions over some axes of
-// a mesh only are refused.
+// what FuncResultSharding said, and propagation by Shardy's rules follows. Before it each call gets
+// a function of its own, constants that a loop only reads go into its body, and each user of a
+// constant array gets its own; functions that were cut alike are one again after it.
 std::unique_ptr<Pass> CreateShardyXla();
 
 // sharding-remover: shardings go, and custom calls that only mark them (Sharding, and Shardy's)

@@ -52,7 +52,7 @@ bool CleanShardings(Module& module) {
 
 class Propagation {
  public:
-  explicit Propagation(Module& module) : module_(module) {}
+  Propagation(Module& module, bool by_shardy) : module_(module) { known_.by_shardy = by_shardy; }
 
   absl::StatusOr<bool> Run() {
     bool changed = CleanShardings(module_);
@@ -254,6 +254,7 @@ class Propagation {
       case Opcode::kMap:
       case Opcode::kOptimizationBarrier:
       case Opcode::kPad:
+      case Opcode::kRaggedDot:
       case Opcode::kReduce:
       case Opcode::kReduceWindow:
       case Opcode::kReshape:
@@ -558,9 +559,11 @@ class Propagation {
   std::vector<Spreads> stated_parameters_;
 };
 
-absl::StatusOr<bool> Propagate(Module& module) { return Propagation(module).Run(); }
+absl::StatusOr<bool> Propagate(Module& module) { return Propagation(module, false).Run(); }
 
 }  // namespace
+
+absl::StatusOr<bool> PropagateByShardy(Module& module) { return Propagation(module, true).Run(); }
 
 std::unique_ptr<Pass> CreateShardingPropagation() {
   return MakeModulePass("sharding-propagation", Propagate);

@@ -1,5 +1,7 @@
 // Imports Shardy's annotations: frontend attributes xla.sdy.* become HLO shardings, and the custom
 // calls around manual computations become SPMDFullToShardShape and SPMDShardToFullShape.
+// Functions, loops and constants become what they are after the way through Shardy's dialect
+// (shardy_round_trip.h).
 //   custom-call LocalToGlobalShape, xla.sdy.out_shardings=... -> copy with sharding, then the
 //   marker
 // Axes of a mesh are translated by tilings.h. Inside a manual region, dimensions over manual axes
@@ -14,6 +16,7 @@
 #include "passes/rewrite/hlo_writer.h"
 #include "passes/spmd/manual_regions.h"
 #include "passes/spmd/sharding_passes.h"
+#include "passes/spmd/shardy_round_trip.h"
 #include "passes/spmd/tilings.h"
 #include "support/status.h"
 
@@ -81,8 +84,10 @@ class Import {
       for (Instruction* call : body->Callers()) DropAttribute(*call, "inlineable");
     }
     MoveRootSharding();
-    for (auto create : {&CreateTupleSimplifier, &CreateCse, &CreateDce})
-      RETURN_IF_ERROR(create()->Run(module_).status());
+    RETURN_IF_ERROR(CreateTupleSimplifier()->Run(module_).status());
+    // What is stated of one of two equal instructions is not stated of the other.
+    for (Computation* c : module_.ComputationsPostOrder()) MergeEqual(*c, /*same_shardings=*/true);
+    RETURN_IF_ERROR(CreateDce()->Run(module_).status());
     return true;
   }
 
@@ -129,7 +134,21 @@ class Import {
     return i.shape().rank() == 0;
   }
 
-  // The operand takes the sharding over, or a copy of it where it has another.
+  // Whether a constraint leaves every dimension open, which constrains nothing.
+  static bool IsOpen(const Instruction& i) {
+    for (const auto& [name, value] : i.extras().frontend_attributes) {
+      if (name != "xla.sdy.sharding") continue;
+      const size_t dims = value.rfind(", [");
+      if (dims == std::string::npos || !absl::StrContains(value, "{?}")) return false;
+      const absl::string_view stated = absl::string_view(value).substr(dims);
+      return !absl::StrContains(stated, "\"") && !absl::StrContains(stated, "{}") &&
+             !absl::StrContains(stated, "replicated");
+    }
+    return false;
+  }
+
+  // The operand takes the sharding over, or a copy of it where it has another; a copy without one
+  // where the constraint is open.
   absl::Status ReplaceByOperand(Computation* c, Instruction* i) {
     Instruction* x = i->operand(0);
     if (!i->shape().IsArray()) {
@@ -143,6 +162,8 @@ class Import {
     const bool cut = shardings[0].kind != Sharding::Kind::kReplicated;
     if (x->sharding() == nullptr && !x->IsParameter() && is_result) {
       if (cut) SetSharding(x, shardings[0]);
+    } else if (!same && IsOpen(*i)) {
+      x = c->Add(Opcode::kCopy, x->shape(), {x});
     } else if (!same) {
       x = Copy(c, x, shardings[0]);
     }
@@ -317,17 +338,42 @@ std::vector<bool> OpenResults(const Module& module) {
   return open;
 }
 
+bool HasShardings(const Module& module) {
+  for (const Computation* c : module.Computations())
+    for (const Instruction* i : c->Instructions())
+      if (i->sharding() != nullptr) return true;
+  return false;
+}
+
+// The tuple around a lone result takes its sharding as it is, without the braces of a tuple.
+void UnwrapLoneResult(Module& module) {
+  Instruction* root = module.entry()->root();
+  const Sharding* own = root->sharding();
+  if (root->opcode() != Opcode::kTuple || root->operand_count() != 1 || own == nullptr ||
+      own->kind != Sharding::Kind::kTuple || own->elements.size() != 1)
+    return;
+  const Sharding lone = own->elements[0];
+  SetSharding(root, lone);
+}
+
 absl::StatusOr<bool> RunShardyXla(Module& module) {
   ASSIGN_OR_RETURN(bool changed, Import(module).Run());
+  if (!HasShardings(module)) return changed;
+  const FunctionCopies copies = SplitSharedFunctions(module);
+  changed |= !copies.empty();
+  changed |= SinkLoopConstants(module);
+  changed |= SplitConstantArrays(module);
   ModuleHeader& header = module.header();
   const std::vector<bool> parameters = header.propagate_sharding_to_parameters;
   const std::vector<bool> results = header.propagate_sharding_to_output;
   header.propagate_sharding_to_parameters = OpenParameters(module);
   header.propagate_sharding_to_output = OpenResults(module);
-  auto spread = CreateShardingPropagation()->Run(module);
+  const auto spread = PropagateByShardy(module);
   header.propagate_sharding_to_parameters = parameters;
   header.propagate_sharding_to_output = results;
   RETURN_IF_ERROR(spread.status());
+  JoinEqualFunctions(module, copies);
+  UnwrapLoneResult(module);
   return changed || *spread;
 }
 

@@ -9,6 +9,8 @@ namespace hlokit {
 // The shardings that are known of each instruction, by id; empty where none is.
 struct KnownSpreads {
   std::vector<Spreads> of;
+  // Shardy's rules where they differ: the scanned dimension of an associative scan may be cut.
+  bool by_shardy = false;
   const Spreads& operator[](const Instruction* i) const { return of[i->id()]; }
   Spreads& operator[](const Instruction* i) { return of[i->id()]; }
   // Whether some part is tiled, replicated or manual: what propagation hands to others.

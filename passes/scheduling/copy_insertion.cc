@@ -4,7 +4,9 @@
 // copy where one of them is a constant or a parameter, is needed twice, or may still be read when
 // the other is written (in some order of execution that operands allow). Tuples decomposed and
 // instructions without use are removed. Expects bodies with one caller (flatten-call-graph). Cost:
-// the size of a computation for each array with several readers.
+// the size of a computation for each array with several readers. Copies that stand in the module
+// already are kept only where one would be inserted; transition_copies.h has those around pinned
+// buffers and transfers.
 //   u = dynamic-update-slice(x, ...); r = negate(x)    r may run after u: u gets a copy of x
 #include <algorithm>
 
@@ -13,6 +15,7 @@
 #include "passes/framework/pass.h"
 #include "passes/rewrite/dead_code.h"
 #include "passes/rewrite/while_state.h"
+#include "passes/scheduling/transition_copies.h"
 
 namespace hlokit {
 namespace {
@@ -56,6 +59,11 @@ bool IsForBranches(const Instruction* tuple) {
          });
 }
 
+// A copy that was in the module and was bypassed: Copied() takes it again where one is needed.
+bool IsUnusedCopy(const Instruction* i) {
+  return i->opcode() == Opcode::kCopy && i->users().empty() && !i->IsRoot();
+}
+
 // Those who read the array `i`, through bitcasts, and through conditionals, which may give it back;
 // the tuple `except` does not count.
 std::vector<const Instruction*> Readers(const Instruction* i, const Instruction* except) {
@@ -65,7 +73,7 @@ std::vector<const Instruction*> Readers(const Instruction* i, const Instruction*
     const Instruction* at = work.back();
     work.pop_back();
     for (const Instruction* user : at->users()) {
-      if (user == except) continue;
+      if (user == except || IsUnusedCopy(user)) continue;
       const bool hands_on = user->opcode() == Opcode::kBitcast ||
                             user->opcode() == Opcode::kGetTupleElement ||
                             (user->opcode() == Opcode::kTuple && IsForBranches(user));
@@ -108,7 +116,52 @@ bool AllReadBefore(const std::vector<const Instruction*>& readers, const Instruc
   return true;
 }
 
-Instruction* Copied(Instruction* i) { return i->parent()->Add(Opcode::kCopy, i->shape(), {i}); }
+Instruction* Copied(Instruction* i) {
+  for (Instruction* user : i->users())
+    if (IsUnusedCopy(user) && user->shape() == i->shape()) return user;
+  return i->parent()->Add(Opcode::kCopy, i->shape(), {i});
+}
+
+// A conditional that runs a computation as one of its branches, and the branch's argument.
+struct Branch {
+  const Instruction* conditional = nullptr;
+  const Instruction* argument = nullptr;
+};
+
+// True if `copy` keeps a branch from giving back, as part of its result, an array that others still
+// read after the conditional.
+bool KeepsArgument(const Instruction& copy, const Branch& branch) {
+  const Instruction* root = copy.parent()->root();
+  const bool is_result =
+      copy.IsRoot() || (root->opcode() == Opcode::kTuple &&
+                        std::find(root->operands().begin(), root->operands().end(), &copy) !=
+                            root->operands().end());
+  const Origin origin = OriginOf(copy.operand(0));
+  if (branch.conditional == nullptr || !is_result || !origin.made->IsParameter()) return false;
+  const Instruction* given = branch.argument;
+  for (auto at = origin.part.rbegin(); at != origin.part.rend(); ++at) {
+    if (given->opcode() != Opcode::kTuple) break;
+    given = given->operand(*at);
+  }
+  std::vector<const Instruction*> readers = Readers(given, branch.argument);
+  std::erase(readers, branch.conditional);
+  return !AllReadBefore(readers, branch.conditional);
+}
+
+// Users of copies that change no layout read what was copied.
+bool BypassCopies(Computation& computation, const Branch& branch) {
+  bool changed = false;
+  for (Instruction* i : computation.PostOrder()) {
+    if (i->opcode() != Opcode::kCopy || IsUnusedCopy(i) || !i->shape().IsArray() ||
+        i->shape() != i->operand(0)->shape() || !i->control_predecessors().empty() ||
+        !i->control_successors().empty() || i->sharding() != nullptr ||
+        !i->backend_config().empty() || KeepsArgument(*i, branch))
+      continue;
+    i->ReplaceAllUsesWith(i->operand(0));
+    changed = true;
+  }
+  return changed;
+}
 
 bool CopyOperand(Instruction* user, int64_t k) {
   user->SetOperand(k, Copied(user->operand(k)));
@@ -129,7 +182,7 @@ int64_t WrittenOperand(const Instruction* i) {
 bool CopyForUpdates(Computation& computation) {
   bool changed = false;
   for (Instruction* i : computation.PostOrder()) {
-    const int64_t k = WrittenOperand(i);
+    const int64_t k = IsPin(*i) ? 0 : WrittenOperand(i);
     if (k < 0) continue;
     const Instruction* x = i->operand(k);
     const Origin origin = OriginOf(x);
@@ -254,10 +307,31 @@ bool CopyResults(Module& module) {
   return changed;
 }
 
-// get-tuple-element(tuple(..., x, ...)) is x.
-bool TakeTuplesApart(Computation& computation) {
+// The tuple that `tuple` is all parts of, in order; null where there is none.
+Instruction* TupleRebuilt(const Instruction& tuple) {
+  Instruction* whole = nullptr;
+  for (int64_t k = 0; k < tuple.operand_count(); ++k) {
+    const Instruction* part = tuple.operand(k);
+    if (part->opcode() != Opcode::kGetTupleElement || part->tuple_index() != k) return nullptr;
+    if (k == 0) whole = part->operand(0);
+    if (part->operand(0) != whole) return nullptr;
+  }
+  return whole != nullptr && whole->shape() == tuple.shape() ? whole : nullptr;
+}
+
+// get-tuple-element(tuple(..., x, ...)) is x; a tuple of all parts of another is that one, but for
+// the roots of loops, whose parts are copied one by one.
+bool TakeTuplesApart(Computation& computation, bool is_body) {
   bool changed = false;
   for (Instruction* i : computation.PostOrder()) {
+    if (i->opcode() == Opcode::kTuple && !(is_body && i->IsRoot()) && i->sharding() == nullptr) {
+      Instruction* const whole = TupleRebuilt(*i);
+      if (whole != nullptr && (i->IsRoot() || !i->users().empty())) {
+        i->ReplaceAllUsesWith(whole);
+        changed = true;
+      }
+      continue;
+    }
     if (i->opcode() != Opcode::kGetTupleElement || i->operand(0)->opcode() != Opcode::kTuple)
       continue;
     Instruction* part = i->operand(0)->operand(i->tuple_index());
@@ -271,18 +345,33 @@ bool TakeTuplesApart(Computation& computation) {
 absl::StatusOr<bool> Run(Module& module) {
   bool changed = false;
   const std::vector<bool> running = RunningComputations(module);
+  std::vector<bool> is_body(module.computation_id_bound(), false);
+  std::vector<Branch> branch_of(module.computation_id_bound());
+  std::vector<Computation*> run;
   for (Computation* c : module.ComputationsPostOrder()) {
     if (!running[c->id()]) continue;
-    changed |= TakeTuplesApart(*c);
-    changed |= RemoveDead(*c);
+    run.push_back(c);
+    for (const Instruction* i : c->Instructions()) {
+      if (i->opcode() == Opcode::kWhile) is_body[i->called(1)->id()] = true;
+      if (i->opcode() != Opcode::kConditional) continue;
+      for (size_t k = 0; k < i->called().size(); ++k)
+        branch_of[i->called(k)->id()] = {i, i->operand(static_cast<int64_t>(k) + 1)};
+    }
+  }
+  for (Computation* c : run) {
+    changed |= BypassCopies(*c, branch_of[c->id()]);
+    changed |= TakeTuplesApart(*c, is_body[c->id()]);
     for (Instruction* i : c->PostOrder())
       if (const std::optional<WhileState> loop = WhileState::Of(i); loop) {
         changed |= CopyInitial(*loop);
+        changed |= CopyAroundTransfers(*loop);
         changed |= CopyNext(*loop);
       }
     changed |= CopyForUpdates(*c);
   }
-  return CopyResults(module) || changed;
+  changed |= CopyResults(module);
+  for (Computation* c : run) changed |= RemoveDead(*c);
+  return changed;
 }
 
 }  // namespace

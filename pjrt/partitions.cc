@@ -44,7 +44,9 @@ bool IsOnOneDevice(const Instruction& i) {
 bool KnowsItsPartition(const Instruction& i) {
   if (i.opcode() != Opcode::kCustomCall) return Facts(i.opcode()).family == Family::kCommunication;
   const CustomCallAttrs& call = i.attr<CustomCallAttrs>();
-  return call.has_side_effect && call.target != "xla.sdy.FuncResultSharding" && !IsOnOneDevice(i);
+  if (call.target == "xla.sdy.FuncResultSharding" || call.target == "xla.sdy.ShardingGroup")
+    return false;
+  return call.has_side_effect && !IsOnOneDevice(i);
 }
 
 bool PartitionsAreAlike(const Module& module) {

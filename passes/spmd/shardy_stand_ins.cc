@@ -7,6 +7,7 @@
 // to another by way of an iota that both happen to share. Cost: a look at each instruction.
 #include "passes/spmd/shardy_stand_ins.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -96,8 +97,17 @@ void ReplaceAll(Computation* computation) {
 // More copies than this are not made.
 constexpr int64_t kMaxCopies = 20'000;
 
+// Whether it is to be cut as the other values of a group: then all its users read that cut.
+bool IsInGroup(const Instruction& i) {
+  return std::any_of(i.users().begin(), i.users().end(), [](const Instruction* user) {
+    return user->opcode() == Opcode::kCustomCall &&
+           user->attr<CustomCallAttrs>().target == "xla.sdy.ShardingGroup";
+  });
+}
+
 // Whether it is made of constants alone, where its operands in `constant` are.
 bool IsConstantLike(const Instruction& i, const absl::flat_hash_set<const Instruction*>& constant) {
+  if (IsInGroup(i)) return false;
   if (i.IsConstant() || i.opcode() == Opcode::kIota) return true;
   const bool passes = HasTrait(i.opcode(), kElementwise) || i.opcode() == Opcode::kBroadcast ||
                       i.opcode() == Opcode::kReshape || i.opcode() == Opcode::kSlice;

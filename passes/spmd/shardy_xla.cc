@@ -99,6 +99,7 @@ class Import {
       return ReplaceByOperand(c, i);
     if (target == "xla.sdy.GlobalToLocalShape") return Enter(c, i);
     if (target == "xla.sdy.LocalToGlobalShape") return Leave(c, i);
+    if (target == "xla.sdy.ShardingGroup") return JoinGroup(c, i);
     if (!HasShardyAttributes(*i)) return absl::OkStatus();
     if (i->sharding() == nullptr && i->shape().IsArray()) {
       ASSIGN_OR_RETURN(const auto shardings, Stated(*i, "xla.sdy.sharding", {&i->shape()}));
@@ -175,6 +176,32 @@ class Import {
     Instruction* copy = c->Add(Opcode::kCopy, x->shape(), {x});
     SetSharding(copy, sharding);
     return copy;
+  }
+
+  // The value goes on behind a marker of its group, which sharding-propagation cuts as the others.
+  absl::Status JoinGroup(Computation* c, Instruction* i) {
+    Instruction* x = i->operand_count() == 1 ? i->operand(0) : nullptr;
+    if (x == nullptr || !i->users().empty() || i->IsRoot())
+      return InvalidArgument(i->name(), ": expected one operand and no user");
+    int64_t group = 0;
+    for (const auto& [name, value] : i->extras().frontend_attributes)
+      if (name == "xla.sdy.sharding_group_id" &&
+          !absl::SimpleAtoi(value.substr(0, value.find(' ')), &group))
+        return InvalidArgument(i->name(), ": no number of a group: ", value);
+    Sharding alike;
+    alike.kind = Sharding::Kind::kUnknown;
+    alike.shard_group = absl::StrCat("shard_as ", group);
+    const std::vector<Instruction*> users(x->users().begin(), x->users().end());
+    const bool was_root = x->IsRoot();
+    Instruction* marker = Marker(c, x, x->shape(), "Sharding", alike);
+    marker->mutable_attr<CustomCallAttrs>().has_side_effect = true;  // stays where nobody reads it
+    for (Instruction* user : users)
+      for (int64_t k = 0; k < user->operand_count(); ++k)
+        if (user != i && user->operand(k) == x) user->SetOperand(k, marker);
+    if (was_root) c->set_root(marker);
+    c->Remove(i);
+    changed_ = true;
+    return absl::OkStatus();
   }
 
   Instruction* Marker(Computation* c, Instruction* x, const Shape& shape, const char* target,

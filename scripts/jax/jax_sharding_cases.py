@@ -132,6 +132,14 @@ def inspected_wrong():
 @case
 def fitted():
   b = jax.device_put(sq, S(("x", "y"))); return jax.jit(lambda x: (x[2:6], x[::2], jnp.split(x, 2), x.reshape(2, 32)))(b), jax.jit(lambda x: (x.reshape(2, 32), x.reshape(2, 4, 8), x[:, 3], jnp.pad(x, 1), lax.top_k(x, 3), jnp.linalg.cholesky(x @ x.T + 9 * jnp.eye(8))))(a)
+@case
+def alike():
+  from jax.experimental.shard_alike import shard_alike
+  loop = lambda x: lax.scan(lambda c, _: (shard_alike(x, c)[1] * 2, None), jnp.ones((8, 8)), None, length=3)[0]
+  chain = lambda x: shard_alike(jnp.zeros_like(x), shard_alike(x, jnp.ones_like(x))[1])
+  stated = lambda x: shard_alike(lax.with_sharding_constraint(x * 2, S("y")), jnp.zeros_like(x))
+  grown = lambda x: jax.grad(lambda v: (shard_alike(v, jnp.ones_like(v))[1] * v).sum())(x)
+  return [jax.jit(f)(a) for f in (loop, chain, grown, lambda x: jnp.sin(shard_alike(x, jnp.arange(64.).reshape(8, 8) * 3)[1]), lambda x: shard_alike(x, jnp.ones((8, 3)) @ jnp.ones((3, 8))))], jax.jit(stated)(sq), jax.jit(jax.vmap(lambda x: shard_alike(x, jnp.zeros_like(x))[1]))(jax.device_put(np.ones((4, 8, 8), np.float32), S(None, "x", "y")))
 import re; only = re.compile(sys.argv[1] if len(sys.argv) > 1 else ".")
 for n, f in C.items():
   if not only.search(n): continue

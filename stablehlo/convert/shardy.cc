@@ -10,8 +10,8 @@
 // In a program of one partition a hint means nothing, and uses of its result become uses of its
 // operand. In portable artifacts builtin.unrealized_conversion_cast stands around hints, between
 // the types of vhlo and those of sdy: one array under two names of its type.
-// Limits: a barrier to propagation and a group of shardings are dropped; values do not change by
-// them.
+// A group of values that are to be cut alike becomes a call without a result for each of them.
+// Limit: a barrier to propagation is dropped; values do not change by it.
 #include "absl/strings/str_cat.h"
 #include "ops/collective/shards.h"
 #include "stablehlo/convert/converter_internal.h"
@@ -121,13 +121,25 @@ absl::StatusOr<Instruction*> MarkResult(BodyConverter& body, const MlirAttribute
   return marker;
 }
 
+// `sdy.sharding_group %0 group_id=3` as the call that XLA's partitioner reads.
+absl::Status AddShardingGroup(BodyConverter& body, const MlirOperation& op, Instruction* member) {
+  const MlirAttribute* group = op.Find("group_id");
+  if (group == nullptr || group->kind != MlirAttribute::Kind::kInt)
+    return InvalidArgument(op.name, ": no group_id");
+  Instruction* marker = AddMarker(body, "xla.sdy.ShardingGroup", Shape::Tuple({}), {member});
+  AddFrontendAttribute(*marker, "xla.sdy.sharding_group_id", absl::StrCat(group->integer, " : i64"));
+  return absl::OkStatus();
+}
+
 absl::Status ConvertShardingHint(BodyConverter& body, const MlirOperation& op) {
   ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, body.Operands(op));
   RETURN_IF_ERROR(CheckSameTypes(op, operands));
+  const bool one = body.module().module().header().num_partitions == 1;
+  if (op.name == "sdy.sharding_group" && !one) return AddShardingGroup(body, op, operands[0]);
   if (op.results.empty()) return absl::OkStatus();
   const bool constraint = op.name == "sdy.sharding_constraint" || op.name == "sdy.reshard";
   const bool cuts = constraint || op.Find("out_sharding") != nullptr;
-  if (!cuts || body.module().module().header().num_partitions == 1) {
+  if (!cuts || one) {
     body.Set(op.results[0], operands[0]);
     return absl::OkStatus();
   }

@@ -76,6 +76,21 @@ std::optional<DotSides> SidesOfProduct(const Expression& e) {
                   MakeSide(product, 1, dims.rhs_batch_dims, dims.rhs_contracting_dims)};
 }
 
+bool DotResult::HasRuns(int64_t count) const {
+  const Shape& shape = array_.shape;
+  if (shape.rank() == 0 || IsSubByte(shape.type) || IsComplex(shape.type)) return false;
+  const int64_t fastest = shape.MinorToMajor()[0];
+  if (lhs_.map != nullptr)
+    return fastest == lhs_.map->dims().output_feature && rhs_.free.size % count == 0;
+  return !rhs_.free.dims.empty() && fastest == shape.rank() - 1 && rhs_.free.inner % count == 0;
+}
+
+llvm::Value* DotResult::AddressOf(llvm::Value* row, llvm::Value* column) {
+  llvm::Value* const at =
+      LinearOffset(b_, ElementIndex::Multi(IndexOf(row, column)), array_.shape);
+  return b_.CreateInBoundsGEP(MemoryType(b_.getContext(), array_.shape.type), array_.base, at);
+}
+
 void DotResult::Store(llvm::Value* row, llvm::Value* column, llvm::Value* sum) {
   StoreTo(b_, array_, ElementIndex::Multi(IndexOf(row, column)),
           EmitConvert(b_, sum_type_, array_.shape.type, {sum}));

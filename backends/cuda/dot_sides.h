@@ -63,6 +63,10 @@ class DotResult {
             ElementType sum_type, llvm::Value* batch)
       : b_(b), lhs_(lhs), rhs_(rhs), array_(std::move(array)), sum_type_(sum_type), batch_(batch) {}
 
+  ElementType type() const { return array_.shape.type; }
+  // Whether `count` neighbours along columns, from a multiple of it on, are neighbours in memory.
+  bool HasRuns(int64_t count) const;
+  llvm::Value* AddressOf(llvm::Value* row, llvm::Value* column);
   void Store(llvm::Value* row, llvm::Value* column, llvm::Value* sum);
   // Calls `body` where there is such a row, or column; without a test where tiles of `tile`
   // divide them.

@@ -42,7 +42,7 @@ bool AddLongConcatenateKernels(const KernelRequest& request, std::vector<Kernel>
   if (e.roots.size() != 1 || e.roots[0]->opcode() != Opcode::kConcatenate ||
       e.shapes[0].ElementCount() < kWorthALaunch * e.roots[0]->operand_count())
     return false;
-  return AddConcatenateKernels(request, out);
+  return AddConcatenateKernels(request, AddVectorPart, out);
 }
 
 constexpr KernelStrategy kStrategies[] = {{"sort", AddSortKernels},

@@ -5,6 +5,7 @@
 #include "backends/cuda/ptx_code.h"
 
 #include "backends/cuda/float_remainder_internal.h"
+#include "backends/cuda/neighbour_addresses_internal.h"
 #include "codegen/llvm_passes/rounding.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/DiagnosticInfo.h"
@@ -17,6 +18,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Target/TargetOptions.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
 #include "llvm/Transforms/Scalar/InferAddressSpaces.h"
 #include "support/status.h"
 
@@ -83,6 +85,10 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level)
   all.addPass(llvm::createModuleToFunctionPassAdaptor(llvm::InferAddressSpacesPass()));
   all.addPass(llvm::createModuleToFunctionPassAdaptor(FuseSumsPass(FuseSumsPass::Which::kAll)));
   all.addPass(llvm::createModuleToFunctionPassAdaptor(SettleBitsPass()));
+  if (opt_level > 0) {  // after what settles bits, which looks at who uses a product
+    all.addPass(llvm::createModuleToFunctionPassAdaptor(llvm::EarlyCSEPass()));
+    all.addPass(llvm::createModuleToFunctionPassAdaptor(NeighbourAddressesPass()));
+  }
   const llvm::OptimizationLevel levels[] = {
       llvm::OptimizationLevel::O0, llvm::OptimizationLevel::O1, llvm::OptimizationLevel::O2,
       llvm::OptimizationLevel::O3};

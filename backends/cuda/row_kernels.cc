@@ -4,9 +4,11 @@
 //   lanes pass 1:  s = the sum of exp(x - m) in the same way pass 2:  r[i,4*lane .. +3],
 //   r[i,4*(lane+32) .. +3], ... = exp(x - m) / s
 //
-// Neighbouring lanes read neighbouring vectors, of as many elements as divide a row. A pass reads
-// its operands again: a row that has just been read is in a cache. Each lane begins with the
-// identity element, the first one with the initial value. The order of all combinations depends on
+// Neighbouring lanes read neighbouring vectors, of as many elements as divide a row. Where a lane has
+// few enough elements of the row, all of them are read at once, before anything waits for them, and
+// stay in registers with what has been computed of them, exp(x - m) here: the code of all passes is
+// written out. Elsewhere a pass reads its operands again: a row that has just been read is in a
+// cache. Each lane begins with the identity element, the first one with the initial value. The order of all combinations depends on
 // the shape alone, so that every run has the same bits; no atomics.
 //
 // A row gets one thread where a reduction may not be regrouped (sums of bf16 that round at each
@@ -32,6 +34,32 @@ constexpr int64_t kBlockRow = 2048;
 
 // Code for several elements of more instructions than this would be long.
 constexpr size_t kLongBody = 40;
+// Of a lane in registers, of all arrays together: more would leave no room for several blocks.
+constexpr int64_t kMaxKept = 64;
+// Instructions of the expression times elements of a lane: longer code takes long to compile.
+constexpr int64_t kMaxWritten = 1280;
+
+// The elements of a lane that arrays of the rows' shape bring.
+int64_t KeptElements(const GroupRows& plan) {
+  int64_t arrays = 0;
+  for (const Expression::Leaf& leaf : plan.e.leaves)
+    if (leaf.instruction->shape().IsArray() &&
+        leaf.instruction->shape().ElementCount() >= plan.form.full.ElementCount())
+      ++arrays;
+  return arrays * plan.LaneVectors() * plan.vector;
+}
+
+// Rows that are read again stay in registers, in those of a block where a warp has too few.
+void PlanKept(GroupRows& plan) {
+  const auto fits = [&] { return KeptElements(plan) <= kMaxKept; };
+  if (plan.form.passes < 2 || plan.threads < kWarp) return;
+  const int64_t threads = plan.threads;
+  if (!fits()) plan.threads = kBlockThreads;
+  plan.kept = fits() && plan.LaneVectors() * plan.vector *
+                                static_cast<int64_t>(Body(plan.e).size()) <=
+                            kMaxWritten;
+  if (!plan.kept) plan.threads = threads;
+}
 
 void PlanThreads(GroupRows& plan) {
   if (plan.form.IsColumns()) return;
@@ -42,6 +70,7 @@ void PlanThreads(GroupRows& plan) {
   plan.threads = plan.form.length >= kBlockRow
                      ? kBlockThreads
                      : std::min<int64_t>(kWarp, absl::bit_ceil(static_cast<uint64_t>(vectors)));
+  PlanKept(plan);
 }
 
 std::optional<GroupRows> PlanRows(const KernelRequest& request) {
@@ -69,6 +98,7 @@ class GroupRowEmitter {
     emitter_.set_plain_nans(HasPlainNaNs(plan.e));
     BindLeaves(emitter_, plan.e, arrays);
     PlaceRow(b.CreateUDiv(unit, b.Index(plan.threads)));
+    if (plan.kept) PlaceVectors();
   }
 
   void Emit() {
@@ -94,6 +124,35 @@ class GroupRowEmitter {
     return ElementIndex::Multi(multi_, b_.CreateNSWAdd(Scale(b_, row_, form_.length), at));
   }
 
+  // Where all of the lane's vectors are: the same index objects in every pass, by which the emitter
+  // remembers values. Past the row's end the last vector is read again, and not used.
+  void PlaceVectors() {
+    const int64_t vectors = form_.length / plan_.vector;
+    for (int64_t k = 0; k < plan_.LaneVectors(); ++k) {
+      llvm::Value* number = b_.CreateNSWAdd(b_.Index(k * plan_.threads), group_.lane());
+      Vector& vector = vectors_.emplace_back();
+      if ((k + 1) * plan_.threads > vectors) {
+        vector.inside = b_.CreateICmpULT(number, b_.Index(vectors));
+        number =
+            b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, number, b_.Index(vectors - 1));
+      }
+      vector.places = PlacesFrom(Scale(b_, number, plan_.vector));
+    }
+  }
+
+  // One pass over the vectors in registers.
+  Values EmitKept(const std::vector<Accumulators>& reductions, bool stores) {
+    Values values = Begin(reductions);
+    for (const Vector& vector : vectors_) {
+      Values next = Reduce(vector.places, reductions, values);
+      for (size_t k = 0; k < next.size() && vector.inside != nullptr; ++k)
+        next[k] = b_.CreateSelect(vector.inside, next[k], values[k]);
+      values = std::move(next);
+      if (stores) StoreFullRoots(vector.places, vector.inside);
+    }
+    return values;
+  }
+
   void EmitPass(int pass) {
     std::vector<Accumulators> reductions;
     for (const RowForm::Reduction& r : form_.reductions)
@@ -101,7 +160,8 @@ class GroupRowEmitter {
     const bool stores = pass + 1 == form_.passes && !plan_.full_roots.empty();
     if (reductions.empty() && !stores) return;
     for (Accumulators& r : reductions) r.KeepOrder();
-    Values partial = EmitElements(reductions, stores);
+    Values partial =
+        plan_.kept ? EmitKept(reductions, stores) : EmitElements(reductions, stores);
     if (plan_.threads > 1)
       for (size_t k = 0; k < reductions.size(); ++k)
         partial[k] = group_.Combine(partial[k], [&](llvm::Value* x, llvm::Value* y) {
@@ -145,30 +205,42 @@ class GroupRowEmitter {
   }
 
   // The neighbours from place `first` of the row on.
-  Values EmitVector(llvm::Value* first, const std::vector<Accumulators>& reductions, bool stores,
-                    Values values) {
+  std::vector<ElementIndex> PlacesFrom(llvm::Value* first) {
     std::vector<ElementIndex> places;
     for (int64_t k = 0; k < plan_.vector; ++k)
       places.push_back(IndexOf(k == 0 ? first : b_.CreateNSWAdd(first, b_.Index(k))));
+    return places;
+  }
+
+  static Values Reduce(const std::vector<ElementIndex>& places,
+                       const std::vector<Accumulators>& reductions, Values values) {
     for (const ElementIndex& place : places) {
       Values next;
       size_t used = 0;
       for (const Accumulators& r : reductions) r.AppendNext(place, values, used, next);
       values = std::move(next);
     }
-    if (stores) StoreFullRoots(places);
     return values;
+  }
+
+  Values EmitVector(llvm::Value* first, const std::vector<Accumulators>& reductions, bool stores,
+                    const Values& values) {
+    const std::vector<ElementIndex> places = PlacesFrom(first);
+    Values next = Reduce(places, reductions, values);
+    if (stores) StoreFullRoots(places, nullptr);
+    return next;
   }
 
   ScalarValue RootAt(size_t r, const ElementIndex& index) {
     return emitter_.EmitRounded(plan_.e.roots[r], index, plan_.e.root_leaves[r]);
   }
 
-  void StoreFullRoots(const std::vector<ElementIndex>& places) {
+  // `inside`: whether the row has these places; null where it has.
+  void StoreFullRoots(const std::vector<ElementIndex>& places, llvm::Value* inside) {
     std::vector<ScalarValue> values;  // all reads before any write
     for (const size_t r : plan_.full_roots)
       for (const ElementIndex& place : places) values.push_back(RootAt(r, place));
-    EmitIf(b_, stores_, [&] {
+    EmitIf(b_, inside == nullptr ? stores_ : b_.CreateAnd(stores_, inside), [&] {
       size_t next = 0;
       for (const size_t r : plan_.full_roots)
         for (const ElementIndex& place : places)
@@ -195,6 +267,11 @@ class GroupRowEmitter {
     return WithMulti(b_, ElementIndex::Linear(row_), plan_.e.shapes[r]);
   }
 
+  struct Vector {
+    std::vector<ElementIndex> places;
+    llvm::Value* inside = nullptr;  // null: always
+  };
+
   const GroupRows& plan_;
   const RowForm& form_;
   Builder& b_;
@@ -204,6 +281,7 @@ class GroupRowEmitter {
   llvm::Value* row_ = nullptr;
   llvm::Value* stores_ = nullptr;    // whether this thread's row is one
   std::vector<llvm::Value*> multi_;  // of the element, in the full array
+  std::vector<Vector> vectors_;      // of the lane, where they are kept
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/substitute.h"
 #include "backends/cuda/kernel_testing_internal.h"
@@ -75,11 +76,46 @@ TEST(GroupRowKernelsTest, WorkOnTheSameRow) {
   CheckOnSimulator(absl::Substitute(kSoftmax, "4,6,5,7", "4,5", "1,3", "0,2"), 1e-5);
 }
 
+// Rows of several arrays stay in registers too: in those of a block, where a warp has too few.
+TEST(GroupRowKernelsTest, RowsOfSeveralArrays) {
+  for (const int64_t length : {600, 1500, 16384, 17000}) {
+    std::string text = absl::Substitute(kSoftmax, absl::StrCat("3,", length), "3", "1", "0");
+    absl::StrReplaceAll({{"  m = ", absl::StrCat("  o = f32[3,", length, "] parameter(1)\n  t = f32[3,",
+                                                 length, "] multiply(x, o)\n  m = ")},
+                         {"subtract(x, mb)", "subtract(t, mb)"},
+                         {"reduce(x, low)", "reduce(t, low)"}},
+                        &text);
+    CheckOnSimulator(text, 1e-5);
+  }
+}
+
+// Whose only result is the softmax.
+std::string Softmax(const std::string& rows, const std::string& columns) {
+  const std::string shape = absl::StrCat(rows, ",", columns);
+  return absl::StrReplaceAll(
+      absl::Substitute(kSoftmax, shape, rows, "1", "0"),
+      {{absl::Substitute("ROOT r = (f32[$0], f32[$1]) tuple(q, s)", shape, rows), ""},
+       {"q =", "ROOT q ="}});
+}
+
+int Count(const std::string& text, const std::string& part) {
+  int count = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+// Each element is read once, by loads of four.
+TEST(GroupRowKernelsTest, RowsStayInRegisters) {
+  const std::string warp = PtxForTest(Softmax("64", "1024"));
+  EXPECT_EQ(Count(warp, "ld.global"), 8) << warp;
+  EXPECT_EQ(Count(warp, "ld.global.nc.v4.f32"), 8) << warp;
+  EXPECT_EQ(Count(warp, "st.global.v4.f32"), 8) << warp;
+  const std::string block = PtxForTest(Softmax("4", "8192"));
+  EXPECT_EQ(Count(block, "ld.global"), 8) << block;
+}
+
 TEST(GroupRowKernelsTest, SoftmaxIsOneKernelOfShuffles) {
-  std::string text = absl::Substitute(kSoftmax, "64,1000", "64", "1", "0");
-  absl::StrReplaceAll({{"ROOT r = (f32[64,1000], f32[64]) tuple(q, s)", ""}, {"q =", "ROOT q ="}},
-                      &text);
-  const std::string ptx = PtxOfModule(ParseForTest(text), "sm_90a", {}).value();
+  const std::string ptx = PtxForTest(Softmax("64", "1000"));
   EXPECT_EQ(ptx.find(".entry"), ptx.rfind(".entry")) << ptx;
   EXPECT_THAT(ptx, testing::HasSubstr("shfl.sync.bfly.b32"));
   EXPECT_THAT(ptx, testing::Not(testing::HasSubstr("bar.sync")));

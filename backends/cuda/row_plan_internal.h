@@ -15,6 +15,13 @@ struct GroupRows {
   std::vector<size_t> full_roots, row_roots;  // by result
   int64_t threads = 1;                        // of a row
   int64_t vector = 1;                         // neighbours that a thread takes at a time
+  bool kept = false;                          // elements stay in registers from pass to pass
+
+  // Vectors of one thread of a row, at most.
+  int64_t LaneVectors() const {
+    const int64_t vectors = form.length / vector;
+    return (vectors + threads - 1) / threads;
+  }
 
   // Whether a row is read again after its reductions.
   bool FeedsBack() const { return form.passes > 2 || !full_roots.empty(); }

@@ -4,8 +4,17 @@
 //   threads along the fastest dimension of r:  r[i,j] = tile[i][j] + y[i,j]
 //
 // Both x and r are read and written in whole sectors of memory; the exchange happens in shared
-// memory, whose lines are an odd number of words long, so that a column lies in all banks. Arrays
-// of one and two bytes an element have tiles of 64 x 64. Whatever the transpose reads is computed
+// memory, whose lines are an odd number of words long, so that a column lies in all banks.
+//
+// Elements of two bytes (of one) move two (four) at a time: a thread loads squares of 2 x 2, turns
+// them in its registers, and words of two elements go through shared memory as those of f32 do,
+//
+//   x[j,i] x[j,i+1]  ->  tile[i][j/2]   = x[j,i],   x[j+1,i]
+//   x[j+1,i] ...         tile[i+1][j/2] = x[j,i+1], x[j+1,i+1]
+//
+// tiles being 64 x 64 (128 x 128). Where sides are odd, elements move one by one in such tiles.
+//
+// Whatever the transpose reads is computed
 // as it is loaded, whatever reads the transpose as it is stored. Dimensions that stay neighbours
 // count as one.
 //
@@ -27,6 +36,8 @@ namespace {
 
 // Shorter sides leave most of a tile empty.
 constexpr int64_t kShortSide = 8;
+// Code for several elements of more instructions than this would be long.
+constexpr size_t kLongSquare = 16;
 
 // Neighbouring dimensions of the transpose's result that move together, slowest first.
 using Group = DimVector;
@@ -37,6 +48,7 @@ struct TransposePlan {
   std::vector<Group> groups;  // of the result's dimensions, in the result's memory order
   size_t from = 0;            // the group that is fastest in the operand
   int64_t tile = 32;
+  int64_t pack = 1;  // elements of a word of shared memory, neighbours along `to`
 
   const Shape& shape() const { return transpose->shape(); }
   int64_t SizeOf(size_t group) const {
@@ -91,12 +103,24 @@ void MakeGroups(TransposePlan& plan) {
     if (plan.groups[g].back() == before.back()) plan.from = g;
 }
 
+// Whole words, of elements that are neighbours in both arrays.
+void PlanWords(TransposePlan& plan) {
+  constexpr int64_t kWordBytes = 4, kWords = 32;
+  const int64_t pack = kWordBytes / std::min<int64_t>(kWordBytes, ByteWidth(plan.shape().type));
+  for (const size_t g : {plan.from, plan.to()})
+    if (plan.shape().dims[plan.groups[g].back()] % pack != 0) return;
+  if (pack == 1 || Body(plan.e).size() > kLongSquare) return;
+  plan.pack = pack;
+  plan.tile = kWords * pack;
+}
+
 bool PlanGroups(TransposePlan& plan) {
   MakeGroups(plan);
   if (plan.groups.size() < 2 || plan.from == plan.to()) return false;
   const ElementType type = plan.shape().type;
   if (IsComplex(type) || IsSubByte(type)) return false;
   plan.tile = ByteWidth(type) <= 2 ? 64 : 32;
+  PlanWords(plan);
   return std::min(plan.SizeOf(plan.from), plan.SizeOf(plan.to())) >= kShortSide &&
          plan.shape().ElementCount() >= kSmallArray;
 }
@@ -140,35 +164,32 @@ class TransposeEmitter {
         arrays_(arrays),
         emitter_(b),
         group_(b, kBlockThreads, b.CreateAnd(unit, b.Index(kBlockThreads - 1))),
-        type_(MemoryType(b.getContext(), plan.shape().type)) {
+        type_(MemoryType(b.getContext(), plan.shape().type)),
+        word_(plan.pack == 1 ? type_ : b.getInt32Ty()) {
     emitter_.set_excess(true);
     emitter_.set_plain_nans(HasPlainNaNs(plan.e));
     BindLeaves(emitter_, plan.e, arrays);
-    shared_ = MakeShared(b, type_, plan.tile * LineElements());
+    shared_ = MakeShared(b, word_, SharedWords());
     PlaceTile(b.CreateUDiv(unit, b.Index(kBlockThreads)));
   }
 
   void Emit() {
-    const int64_t steps = plan_.tile * plan_.tile / kBlockThreads;
-    for (int64_t k = 0; k < steps; ++k) Load(k);
+    const int64_t squares = plan_.tile / plan_.pack * (plan_.tile / plan_.pack) / kBlockThreads;
+    for (int64_t k = 0; k < squares; ++k) Load(k);
     group_.Meet();
-    llvm::Value* element = nullptr;
-    emitter_.BindRounded(plan_.transpose, [&](const ElementIndex&) {
-      return FromMemoryForm(b_, plan_.shape().type, element);
-    });
-    for (int64_t k = 0; k < steps; ++k) {
-      const auto [slow, fast] = PlaceOf(k);  // along `from`, along `to`
-      IfInside(plan_.to(), fast, [&] {
-        IfInside(plan_.from, slow, [&] {
-          element = b_.CreateLoad(type_, SharedPlace(slow, fast));
-          StoreRoots(IndexOf(slow, fast));
-        });
-      });
-    }
+    ScalarValue element;
+    emitter_.BindRounded(plan_.transpose, [&](const ElementIndex&) { return element; });
+    const int64_t words = plan_.tile * (plan_.tile / plan_.pack) / kBlockThreads;
+    for (int64_t k = 0; k < words; ++k) StoreWord(k, element);
   }
 
  private:
-  // Elements of a line of shared memory: an odd number of words.
+  int64_t SharedWords() const {
+    if (plan_.pack > 1) return plan_.tile * (plan_.tile / plan_.pack) + plan_.tile / plan_.pack;
+    return plan_.tile * LineElements();
+  }
+
+  // Elements of a line of shared memory, where they move one by one: an odd number of words.
   int64_t LineElements() const {
     const int64_t width = ByteWidth(plan_.shape().type);
     return plan_.tile + std::max<int64_t>(1, 4 / width);
@@ -184,16 +205,22 @@ class TransposeEmitter {
     }
   }
 
-  // The k-th place of the thread in the tile: a line, and where in it.
-  std::pair<llvm::Value*, llvm::Value*> PlaceOf(int64_t k) {
-    const int64_t lines = kBlockThreads / plan_.tile;
-    return {
-        b_.CreateNSWAdd(b_.CreateUDiv(group_.lane(), b_.Index(plan_.tile)), b_.Index(k * lines)),
-        b_.CreateURem(group_.lane(), b_.Index(plan_.tile))};
+  // The k-th place of the thread in a tile of lines of `line` things: a line, and where in it.
+  std::pair<llvm::Value*, llvm::Value*> PlaceOf(int64_t k, int64_t line) {
+    const int64_t lines = kBlockThreads / line;
+    return {b_.CreateNSWAdd(b_.CreateUDiv(group_.lane(), b_.Index(line)), b_.Index(k * lines)),
+            b_.CreateURem(group_.lane(), b_.Index(line))};
   }
 
+  // `along_to` counts words. Lines of words have a place along `from` each; after `pack` of them,
+  // which a thread writes, one word stays free, so that its neighbours write to other banks.
   llvm::Value* SharedPlace(llvm::Value* along_from, llvm::Value* along_to) {
-    llvm::Value* const at = b_.CreateNSWAdd(Scale(b_, along_to, LineElements()), along_from);
+    llvm::Value* at = b_.CreateNSWAdd(Scale(b_, along_to, LineElements()), along_from);
+    if (plan_.pack > 1) {
+      llvm::Value* const free_words = b_.CreateUDiv(along_from, b_.Index(plan_.pack));
+      at = b_.CreateNSWAdd(Scale(b_, along_from, plan_.tile / plan_.pack),
+                           b_.CreateNSWAdd(free_words, along_to));
+    }
     return b_.CreateInBoundsGEP(shared_->getValueType(), shared_, {b_.Index(0), at});
   }
 
@@ -219,22 +246,77 @@ class TransposeEmitter {
     });
   }
 
+  // `pack` places from `at` on.
+  std::vector<llvm::Value*> Neighbours(llvm::Value* at) {
+    std::vector<llvm::Value*> places;
+    for (int64_t k = 0; k < plan_.pack; ++k)
+      places.push_back(k == 0 ? at : b_.CreateNSWAdd(at, b_.Index(k)));
+    return places;
+  }
+
+  // A square of `pack` elements a side; sides are multiples of it, so all of it is there, or none.
   void Load(int64_t k) {
-    const auto [slow, fast] = PlaceOf(k);  // along `to`, along `from`
-    IfInside(plan_.from, fast, [&] {
-      IfInside(plan_.to(), slow, [&] {
-        const ScalarValue x = emitter_.EmitRounded(plan_.transpose, IndexOf(fast, slow));
-        b_.CreateStore(ToMemoryForm(b_, plan_.shape().type, x), SharedPlace(fast, slow));
+    const auto [slow, fast] = PlaceOf(k, plan_.tile / plan_.pack);  // along `to`, along `from`
+    llvm::Value *const to = Scale(b_, slow, plan_.pack), *const from = Scale(b_, fast, plan_.pack);
+    IfInside(plan_.from, from, [&] {
+      IfInside(plan_.to(), to, [&] {
+        std::vector<llvm::Value*> words(static_cast<size_t>(plan_.pack));
+        int64_t byte = 0;
+        for (llvm::Value* const line : Neighbours(to)) {
+          size_t word = 0;
+          for (llvm::Value* const at : Neighbours(from))
+            Append(words[word++], byte,
+                   ToMemoryForm(b_, plan_.shape().type,
+                                emitter_.EmitRounded(plan_.transpose, IndexOf(at, line))));
+          byte += ByteWidth(plan_.shape().type);
+        }
+        const std::vector<llvm::Value*> lines = Neighbours(from);
+        for (size_t w = 0; w < words.size(); ++w)
+          b_.CreateStore(words[w], SharedPlace(lines[w], slow));
       });
     });
   }
 
-  void StoreRoots(const ElementIndex& index) {
-    std::vector<ScalarValue> values;  // all reads before any write
-    for (size_t r = 0; r < plan_.e.roots.size(); ++r)
-      values.push_back(emitter_.EmitRounded(plan_.e.roots[r], index, plan_.e.root_leaves[r]));
-    for (size_t r = 0; r < values.size(); ++r)
-      StoreTo(b_, arrays_.result(static_cast<int64_t>(r)), index, values[r]);
+  // Puts an element into a word from its byte `byte` on.
+  void Append(llvm::Value*& word, int64_t byte, llvm::Value* element) {
+    if (plan_.pack == 1) {
+      word = element;
+      return;
+    }
+    llvm::Value* const wide =
+        b_.CreateShl(ToWords(b_, element), b_.getInt32(static_cast<uint32_t>(8 * byte)));
+    word = word == nullptr ? wide : b_.CreateOr(word, wide);
+  }
+
+  void StoreWord(int64_t k, ScalarValue& element) {
+    const auto [from, word] = PlaceOf(k, plan_.tile / plan_.pack);
+    llvm::Value* const to = Scale(b_, word, plan_.pack);
+    IfInside(plan_.to(), to, [&] {
+      IfInside(plan_.from, from, [&] {
+        llvm::Value* const loaded = b_.CreateLoad(word_, SharedPlace(from, word));
+        std::vector<ElementIndex> places;
+        std::vector<ScalarValue> values;  // all reads before any write
+        int64_t byte = 0;
+        for (llvm::Value* const at : Neighbours(to)) {
+          element = ElementAt(loaded, byte);
+          byte += ByteWidth(plan_.shape().type);
+          places.push_back(IndexOf(from, at));
+          for (size_t r = 0; r < plan_.e.roots.size(); ++r)
+            values.push_back(
+                emitter_.EmitRounded(plan_.e.roots[r], places.back(), plan_.e.root_leaves[r]));
+        }
+        for (size_t r = 0; r < plan_.e.roots.size(); ++r)
+          for (size_t p = 0; p < places.size(); ++p)
+            StoreTo(b_, arrays_.result(static_cast<int64_t>(r)), places[p],
+                    values[p * plan_.e.roots.size() + r]);
+      });
+    });
+  }
+
+  ScalarValue ElementAt(llvm::Value* word, int64_t byte) {
+    if (plan_.pack > 1)
+      word = FromWords(b_, b_.CreateLShr(word, static_cast<uint64_t>(8 * byte)), type_);
+    return FromMemoryForm(b_, plan_.shape().type, word);
   }
 
   const TransposePlan& plan_;
@@ -242,7 +324,8 @@ class TransposeEmitter {
   KernelArrays& arrays_;
   ElementEmitter emitter_;
   ThreadGroup group_;
-  llvm::Type* const type_;
+  llvm::Type* const type_;  // of an element in memory
+  llvm::Type* const word_;  // of shared memory
   llvm::GlobalVariable* shared_ = nullptr;
   std::vector<llvm::Value*> first_;  // by group
 };

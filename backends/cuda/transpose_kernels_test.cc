@@ -42,6 +42,22 @@ TEST(TransposeKernelsTest, Permutations) {
   Check(Transpose("f32", "20,30,12", "30,12,20", "1,2,0"));
 }
 
+// Elements of one and two bytes move as words, where sides are whole words.
+TEST(TransposeKernelsTest, NarrowElementsInWords) {
+  for (const char* type : {"bf16", "s8"}) {
+    const std::string text = Transpose(type, "200,132", "132,200", "1,0"), ptx = PtxForTest(text);
+    EXPECT_TRUE(absl::StrContains(ptx, type[0] == 'b' ? "ld.global.nc.u32" : "ld.global.nc.v4.u8") ||
+                absl::StrContains(ptx, "ld.global.nc.u32"))
+        << ptx;
+    EXPECT_TRUE(absl::StrContains(ptx, "st.shared.u32")) << ptx;
+    Check(text);
+  }
+  Check(Transpose("pred", "3,68,72", "3,72,68", "0,2,1"));
+  Check(Transpose("u16", "66,2,64", "64,2,66", "2,1,0"));
+  EXPECT_FALSE(absl::StrContains(PtxForTest(Transpose("bf16", "200,133", "133,200", "1,0")),
+                                 "st.shared.u32"));
+}
+
 TEST(TransposeKernelsTest, WorkBeforeAndAfter) {
   Check(R"(HloModule m
 body {

@@ -8,10 +8,15 @@ namespace hlokit {
 inline constexpr int64_t kSmallArray =
     4096;  // elements: with fewer a kernel is over before it pays
 
-// A strategy (codegen/kernel_strategies.h) for elementwise expressions: element i of every result
-// is computed of elements i. False for small arrays, for an odd number of elements, and for much
-// work an element.
+// A strategy (codegen/kernel_strategies.h) for expressions whose neighbours are computed of
+// neighbours: elementwise ones, and those that move elements without turning dimensions. False for
+// small arrays, for an odd number of elements, and for much work an element.
 bool AddVectorKernels(const KernelRequest& request, std::vector<Kernel>& out);
+
+// The same for an operand of a concatenation, which begins at `start` of `dimension` (AddPart in
+// kernel_strategies.h).
+bool AddVectorPart(const Expression& expression, const Instruction* part, int64_t dimension,
+                   int64_t start, std::vector<Kernel>& out);
 
 // How many neighbours a thread takes at a time: 16 bytes of the expression's widest array, at most
 // 4, and a divisor of `count`; 1 where there is none.

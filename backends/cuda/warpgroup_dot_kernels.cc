@@ -12,6 +12,15 @@
 // banks; the matrix unit reads them so. Where k is not the fastest, lines go along rows (columns)
 // and the instruction transposes, which it cannot for bytes.
 //
+// Sums of few terms have tiles of 128 x 128 and as many stages as steps, up to three: then several
+// blocks fit a multiprocessor, and one multiplies while others load and store. Results of two bytes
+// go back through shared memory, a warp's 16 rows at a time, so that stores are whole rows of 16
+// bytes a thread.
+//
+// Few tiles with many terms are split along k: each block has a segment of the steps and writes its
+// sums to scratch memory as it has them in registers; a second kernel adds the segments in their
+// order and stores the result, so that every run has the same bits.
+//
 // Tiles follow each other down a band of eight rows of tiles, so that blocks that run together
 // share what they read in the second-level cache. Past the ends of matrices, loads are moved inside
 // and, along k, replaced by zeros.
@@ -35,14 +44,16 @@ namespace hlokit {
 namespace {
 
 constexpr int64_t kRowTile = 128;  // two groups of warps, 64 rows each
-constexpr int64_t kStages = 4;
-constexpr int64_t kAhead = kStages - 2;  // tiles loaded before they are multiplied
+constexpr int64_t kMaxStages = 4;
+constexpr int64_t kFewSteps = 8, kFewStages = 3;
 constexpr int64_t kGroupLineBytes = 128;
 constexpr int64_t kPieceBytes = 16;
 constexpr int64_t kGroupStepBytes = 32;  // of one instruction along k
 constexpr int64_t kLinesAtOnce = kBlockThreads * kPieceBytes / kGroupLineBytes;
 constexpr int64_t kBand = 8;        // rows of tiles that are walked together
 constexpr int64_t kFewBlocks = 64;  // half as many as a device has multiprocessors
+constexpr int64_t kMinSegment = 4;  // steps of a block where dots are split along k
+constexpr int64_t kPartColumns = 2;  // eighths of columns of a block of the second kernel
 
 struct WarpgroupSide : DotSide {
   int64_t width = 2;  // bytes of an element
@@ -58,13 +69,22 @@ struct WarpgroupPlan {
   WarpgroupSide lhs, rhs;
   ElementType sum_type = ElementType::kF32;
 
+  int64_t stages = kMaxStages;
+  int64_t segments = 1;
+
   int64_t terms() const { return lhs.summed.size; }
   int64_t steps() const { return (terms() + lhs.depth() - 1) / lhs.depth(); }
+  int64_t segment() const { return (steps() + segments - 1) / segments; }  // steps of the longest
+  // Tiles loaded before they are multiplied: where there are more steps than stages, the slower
+  // group of warps still reads the one before.
+  int64_t ahead() const { return segment() <= stages ? segment() : stages - 2; }
   int64_t Tiles(const WarpgroupSide& side) const {
     return (side.free.size + side.tile - 1) / side.tile;
   }
-  int64_t BlocksOfBatch() const { return Tiles(lhs) * Tiles(rhs); }
-  int64_t Blocks() const { return lhs.batch.size * BlocksOfBatch(); }
+  int64_t TilesOfBatch() const { return Tiles(lhs) * Tiles(rhs); }
+  int64_t AllTiles() const { return lhs.batch.size * TilesOfBatch(); }
+  int64_t Blocks() const { return segments * AllTiles(); }
+  int64_t Sums() const { return rhs.tile / 2; }  // of a thread
 };
 
 bool ChooseTypes(WarpgroupPlan& plan, ElementType result) {
@@ -94,11 +114,75 @@ std::optional<WarpgroupPlan> PlanWarpgroupDot(const Expression& e) {
   static_cast<DotSide&>(plan.rhs) = sides->rhs;
   if (!ChooseTypes(plan, e.subject->shape().type)) return std::nullopt;
   if (!PlanLoads(plan.lhs) || !PlanLoads(plan.rhs)) return std::nullopt;
-  if (plan.terms() < plan.lhs.depth() || plan.Blocks() < kFewBlocks) return std::nullopt;
+  if (plan.terms() < plan.lhs.depth()) return std::nullopt;
   plan.rhs.tile = 256;
-  if (plan.rhs.free.size < 256 || plan.Blocks() < kFewBlocks) plan.rhs.tile = 128;
+  if (plan.rhs.free.size < 256 || plan.AllTiles() < kFewBlocks || plan.steps() <= kFewSteps)
+    plan.rhs.tile = 128;
   if (std::min(plan.lhs.free.size, plan.rhs.free.size) < 64) return std::nullopt;
+  if (plan.AllTiles() < kFewBlocks)
+    plan.segments = std::min(kManyBlocks / plan.AllTiles(), plan.steps() / kMinSegment);
+  if (plan.segments == 0 || plan.Blocks() < kFewBlocks) return std::nullopt;
+  plan.segments = (plan.steps() + plan.segment() - 1) / plan.segment();  // none is empty
+  if (plan.segment() <= kFewSteps) plan.stages = std::min(plan.segment(), kFewStages);
   return plan;
+}
+
+// Which tile of the result a block has: in bands of kBand rows, down the band, then to the next
+// column.
+struct TilePlace {
+  llvm::Value *batch = nullptr, *row = nullptr, *column = nullptr;  // the first ones
+
+  TilePlace(const WarpgroupPlan& plan, Builder& b, llvm::Value* number)
+      : batch(b.CreateUDiv(number, b.Index(plan.TilesOfBatch()))) {
+    llvm::Value* const tile = b.CreateURem(number, b.Index(plan.TilesOfBatch()));
+    const int64_t rows = plan.Tiles(plan.lhs), columns = plan.Tiles(plan.rhs);
+    llvm::Value* const band = b.CreateUDiv(tile, b.Index(kBand * columns));
+    llvm::Value* const within = b.CreateURem(tile, b.Index(kBand * columns));
+    llvm::Value* const first = Scale(b, band, kBand);
+    llvm::Value* const height = b.CreateBinaryIntrinsic(
+        llvm::Intrinsic::umin, b.CreateNSWSub(b.Index(rows), first), b.Index(kBand));
+    row = Scale(b, b.CreateNSWAdd(first, b.CreateURem(within, height)), plan.lhs.tile);
+    column = Scale(b, b.CreateUDiv(within, height), plan.rhs.tile);
+  }
+};
+
+// Where a thread's sums belong: two neighbours of row lane / 4 of its warp and two of the eighth
+// row after it, and the same of each eighth column.
+struct Fragment {
+  llvm::Value *lane = nullptr, *row = nullptr, *column = nullptr;  // in the tile
+
+  Fragment(Builder& b, llvm::Value* thread)
+      : lane(b.CreateAnd(thread, b.Index(kWarp - 1))),
+        row(b.CreateNSWAdd(Scale(b, b.CreateUDiv(thread, b.Index(kWarp)), 16),
+                           b.CreateUDiv(lane, b.Index(4)))),
+        column(Scale(b, b.CreateAnd(lane, b.Index(3)), 2)) {}
+};
+
+// Stores sums j, j + 1, ... of each half, from eighth column `first` on: `sums` of two halves.
+void StoreSums(const WarpgroupPlan& plan, Builder& b, DotResult& result, const TilePlace& tile,
+               const Fragment& fragment, llvm::Value* first, const Values& sums) {
+  llvm::Value* const row = b.CreateNSWAdd(tile.row, fragment.row);
+  llvm::Value* const column =
+      b.CreateNSWAdd(b.CreateNSWAdd(tile.column, fragment.column), Scale(b, first, 8));
+  for (int64_t half = 0; half < 2; ++half) {
+    llvm::Value* const r = b.CreateNSWAdd(row, b.Index(8 * half));
+    result.IfRow(r, plan.lhs.tile, [&] {
+      for (size_t j = 0; j < sums.size() / 4; ++j)
+        result.StorePair(r, b.CreateNSWAdd(column, b.Index(static_cast<int64_t>(8 * j))),
+                         plan.rhs.tile, &sums[4 * j + 2 * static_cast<size_t>(half)]);
+    });
+  }
+}
+
+// Sum `k` of thread `thread` of tile `tile` in segment `segment`, in scratch memory.
+llvm::Value* ScratchPlace(const WarpgroupPlan& plan, Builder& b, llvm::Value* segment,
+                          llvm::Value* tile, llvm::Value* k, llvm::Value* thread) {
+  llvm::Value* const base =
+      MakeScratch(b, plan.Blocks() * plan.Sums() * kBlockThreads * int64_t{4});
+  llvm::Value* at = b.CreateNSWAdd(Scale(b, segment, plan.AllTiles()), tile);
+  at = b.CreateNSWAdd(Scale(b, at, plan.Sums()), k);
+  at = b.CreateNSWAdd(Scale(b, b.CreateZExt(at, b.getInt64Ty()), kBlockThreads), thread);
+  return b.CreateInBoundsGEP(b.getInt32Ty(), base, at);
 }
 
 // Emits the work of one thread of a block.
@@ -109,26 +193,32 @@ class WarpgroupDotEmitter {
       : plan_(plan),
         b_(b),
         group_(b, kBlockThreads, b.CreateAnd(unit, b.Index(kBlockThreads - 1))),
-        batch_(b.CreateUDiv(unit, b.Index(kBlockThreads * plan.BlocksOfBatch()))),
-        result_(b, plan.lhs, plan.rhs, arrays.result(0), plan.sum_type, batch_) {
-    lhs_ = {&plan.lhs, arrays.operand(0)};
-    rhs_ = {&plan.rhs, arrays.operand(1)};
-    PlaceTiles(
-        b.CreateURem(b.CreateUDiv(unit, b.Index(kBlockThreads)), b.Index(plan.BlocksOfBatch())));
-    shared_ = MakeDynamicShared(b, kStages * (plan.lhs.bytes() + plan.rhs.bytes()));
-    rhs_.begin = kStages * plan.lhs.bytes();
+        block_(b.CreateUDiv(unit, b.Index(kBlockThreads))),
+        tile_(b.CreateURem(block_, b.Index(plan.AllTiles()))),
+        place_(plan, b, tile_),
+        result_(b, plan.lhs, plan.rhs, arrays.result(0), plan.sum_type, place_.batch) {
+    lhs_ = {&plan.lhs, arrays.operand(0), place_.row, 0};
+    rhs_ = {&plan.rhs, arrays.operand(1), place_.column, plan.stages * plan.lhs.bytes()};
+    turns_ = plan.segments == 1 && result_.HasRuns(kPieceBytes / 2) &&
+             ByteWidth(arrays.result(0).shape.type) == 2;
+    const int64_t stages = plan.stages * (plan.lhs.bytes() + plan.rhs.bytes());
+    shared_ = MakeDynamicShared(b, std::max(stages, turns_ ? 4 * kRowTile * LineWords() : 0));
+    if (plan.segments == 1) return;
+    segment_ = b.CreateUDiv(block_, b.Index(plan.AllTiles()));
+    first_ = Scale(b, segment_, plan.segment());
   }
 
   void Emit() {
-    for (int64_t step = 0; step < kAhead; ++step) BeginLoads(b_.Index(step));
-    const Values none(static_cast<size_t>(plan_.rhs.tile / 2), ZeroElement(b_, plan_.sum_type).re);
-    Values sums =
-        EmitLoopCarrying(b_, plan_.steps(), none, [&](llvm::Value* step, const Values& carried) {
+    const int64_t ahead = plan_.ahead();
+    for (int64_t step = 0; step < ahead; ++step) BeginLoads(b_.Index(step));
+    const Values none(static_cast<size_t>(plan_.Sums()), ZeroElement(b_, plan_.sum_type).re);
+    Values sums = EmitLoopCarrying(
+        b_, b_.Index(0), Steps(), none, [&](llvm::Value* step, const Values& carried) {
           b_.CreateIntrinsic(llvm::Intrinsic::nvvm_cp_async_wait_group, {},
-                             {b_.getInt32(kAhead - 1)});
+                             {b_.getInt32(static_cast<uint32_t>(ahead - 1))});
           Do("fence.proxy.async.shared::cta;");
           group_.Meet();
-          BeginLoads(b_.CreateNSWAdd(step, b_.Index(kAhead)));
+          BeginLoads(b_.CreateNSWAdd(step, b_.Index(ahead)));
           Do("wgmma.fence.sync.aligned;");
           Values next = carried;
           for (int64_t byte = 0; byte < kGroupLineBytes; byte += kGroupStepBytes)
@@ -138,7 +228,13 @@ class WarpgroupDotEmitter {
           return next;
         });
     sums = Apply("wgmma.wait_group.sync.aligned 0;", sums, {});
-    Store(sums);
+    const Fragment fragment(b_, group_.lane());
+    if (plan_.segments > 1)
+      StoreSegment(sums);
+    else if (turns_)
+      StoreRows(fragment, sums);
+    else
+      StoreSums(plan_, b_, result_, place_, fragment, b_.Index(0), sums);
   }
 
  private:
@@ -149,16 +245,11 @@ class WarpgroupDotEmitter {
     int64_t begin = 0;             // of its stages in shared memory
   };
 
-  // Tiles in bands of kBand rows: down the band, then to the next column.
-  void PlaceTiles(llvm::Value* tile) {
-    const int64_t rows = plan_.Tiles(plan_.lhs), columns = plan_.Tiles(plan_.rhs);
-    llvm::Value* const band = b_.CreateUDiv(tile, b_.Index(kBand * columns));
-    llvm::Value* const within = b_.CreateURem(tile, b_.Index(kBand * columns));
-    llvm::Value* const first = Scale(b_, band, kBand);
-    llvm::Value* const height = b_.CreateBinaryIntrinsic(
-        llvm::Intrinsic::umin, b_.CreateNSWSub(b_.Index(rows), first), b_.Index(kBand));
-    lhs_.first = Scale(b_, b_.CreateNSWAdd(first, b_.CreateURem(within, height)), plan_.lhs.tile);
-    rhs_.first = Scale(b_, b_.CreateUDiv(within, height), plan_.rhs.tile);
+  // Of this block.
+  llvm::Value* Steps() {
+    if (plan_.segments == 1) return b_.Index(plan_.steps());
+    return b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.Index(plan_.segment()),
+                                    b_.CreateNSWSub(b_.Index(plan_.steps()), first_));
   }
 
   void Do(absl::string_view code) {
@@ -192,9 +283,10 @@ class WarpgroupDotEmitter {
     return changed;
   }
 
-  // Begins to load the tiles of `step`, if there is one; a group of copies either way.
+  // Begins to load the tiles of step `step` of the block, if there is one; a group of copies either
+  // way.
   void BeginLoads(llvm::Value* step) {
-    EmitIf(b_, b_.CreateICmpULT(step, b_.Index(plan_.steps())), [&] {
+    EmitIf(b_, b_.CreateICmpULT(step, Steps()), [&] {
       for (const Tile* tile : {&lhs_, &rhs_})
         for (int64_t line = 0; line < tile->side->tile; line += kLinesAtOnce)
           BeginLoad(*tile, step, line);
@@ -222,9 +314,10 @@ class WarpgroupDotEmitter {
     }
     free = Inside(b_.CreateNSWAdd(tile.first, free), side.free.size,
                   side.along_free ? side.piece() : 1, side.tile);
-    llvm::Value* const wanted = b_.CreateNSWAdd(Scale(b_, step, depth), term);
+    llvm::Value* const of_all = first_ == nullptr ? step : b_.CreateNSWAdd(first_, step);
+    llvm::Value* const wanted = b_.CreateNSWAdd(Scale(b_, of_all, depth), term);
     term = Inside(wanted, plan_.terms(), side.along_free ? 1 : side.piece(), depth);
-    const MatrixElement place = side.At(b_, batch_, free, term);
+    const MatrixElement place = side.At(b_, place_.batch, free, term);
     llvm::Value* const element =
         LinearOffset(b_, ElementIndex::Multi(place.multi), tile.array.shape);
     llvm::Value* const from = b_.CreateAddrSpaceCast(
@@ -256,7 +349,7 @@ class WarpgroupDotEmitter {
 
   // The first byte, in shared memory, of the stage of `step`.
   llvm::Value* StageOf(const Tile& tile, llvm::Value* step) {
-    llvm::Value* const stage = b_.CreateAnd(step, b_.Index(kStages - 1));
+    llvm::Value* const stage = b_.CreateURem(step, b_.Index(plan_.stages));
     return b_.CreateNSWAdd(Scale(b_, stage, tile.side->bytes()), b_.Index(tile.begin));
   }
 
@@ -285,7 +378,7 @@ class WarpgroupDotEmitter {
   std::string Instruction() const {
     const auto name = [](const WarpgroupSide& side) { return Text(side.operand->shape().type); };
     const bool bytes = plan_.lhs.width == 1;
-    const size_t count = static_cast<size_t>(plan_.rhs.tile / 2);
+    const auto count = static_cast<size_t>(plan_.Sums());
     std::vector<std::string> registers;
     for (size_t k = 0; k < count; ++k) registers.push_back(absl::StrCat("$", k));
     const std::string turned =
@@ -303,37 +396,128 @@ class WarpgroupDotEmitter {
                  {Descriptor(lhs_, step, row, byte), Descriptor(rhs_, step, b_.Index(0), byte)});
   }
 
-  // A thread has two neighbours of row lane / 4 of its warp and two of the eighth row after it, and
-  // the same of each eighth column.
-  void Store(const Values& sums) {
-    llvm::Value* const lane = b_.CreateAnd(group_.lane(), b_.Index(31));
-    llvm::Value* const row = b_.CreateNSWAdd(
-        lhs_.first, b_.CreateNSWAdd(Scale(b_, Warp(), 16), b_.CreateUDiv(lane, b_.Index(4))));
-    llvm::Value* const column =
-        b_.CreateNSWAdd(rhs_.first, Scale(b_, b_.CreateAnd(lane, b_.Index(3)), 2));
-    for (int64_t half = 0; half < 2; ++half) {
-      llvm::Value* const r = b_.CreateNSWAdd(row, b_.Index(8 * half));
-      result_.IfRow(r, plan_.lhs.tile, [&] {
-        for (int64_t j = 0; j < plan_.rhs.tile / 8; ++j)
-          result_.StorePair(r, b_.CreateNSWAdd(column, b_.Index(8 * j)), plan_.rhs.tile,
-                            &sums[static_cast<size_t>(4 * j + 2 * half)]);
-      });
+  void StoreSegment(const Values& sums) {
+    for (size_t k = 0; k < sums.size(); ++k)
+      b_.CreateStore(ToWords(b_, sums[k]),
+                     ScratchPlace(plan_, b_, segment_, tile_, b_.Index(static_cast<int64_t>(k)),
+                                  group_.lane()));
+  }
+
+  // Words of a row of the result in shared memory: eight rows begin in different banks.
+  int64_t LineWords() const { return plan_.rhs.tile / 2 + 4; }
+
+  // Each warp writes its rows to shared memory and reads them back in pieces of 16 bytes.
+  void StoreRows(const Fragment& fragment, const Values& sums) {
+    group_.Meet();  // the last tiles have been read
+    const ElementType type = result_.type();
+    const auto bits = [&](llvm::Value* sum) {
+      return ToWords(b_, ToMemoryForm(b_, type, EmitConvert(b_, plan_.sum_type, type, {sum})));
+    };
+    for (size_t k = 0; k < sums.size(); k += 2) {
+      const auto half = static_cast<int64_t>(k / 2 % 2), eighth = static_cast<int64_t>(k / 4);
+      llvm::Value* const row = b_.CreateNSWAdd(fragment.row, b_.Index(8 * half));
+      llvm::Value* const at =
+          b_.CreateNSWAdd(Scale(b_, row, LineWords()),
+                          b_.CreateNSWAdd(b_.CreateLShr(fragment.column, 1), b_.Index(4 * eighth)));
+      b_.CreateStore(b_.CreateOr(bits(sums[k]), b_.CreateShl(bits(sums[k + 1]), 16)),
+                     SharedPlace(Scale(b_, at, 4)));
     }
+    b_.CreateIntrinsic(llvm::Intrinsic::nvvm_bar_warp_sync, {}, {b_.getInt32(0xffffffffu)});
+    StoreWarpRows(fragment);
+  }
+
+  void StoreWarpRows(const Fragment& fragment) {
+    const int64_t pieces = plan_.rhs.tile * 2 / kPieceBytes, rows = kWarp / pieces;
+    llvm::Value* const piece = b_.CreateURem(fragment.lane, b_.Index(pieces));
+    llvm::Value* const first = b_.CreateNSWAdd(
+        Scale(b_, Warp(), 16), b_.CreateUDiv(fragment.lane, b_.Index(pieces)));
+    llvm::Value* const column =
+        b_.CreateNSWAdd(place_.column, Scale(b_, piece, kPieceBytes / 2));
+    auto* const words = llvm::FixedVectorType::get(b_.getInt32Ty(), 4);
+    result_.IfColumn(column, plan_.rhs.tile, [&] {
+      for (int64_t k = 0; k < 16; k += rows) {
+        llvm::Value* const row = b_.CreateNSWAdd(first, b_.Index(k));
+        llvm::Value* const from = SharedPlace(b_.CreateNSWAdd(
+            Scale(b_, row, 4 * LineWords()), Scale(b_, piece, kPieceBytes)));
+        llvm::Value* const loaded = b_.CreateAlignedLoad(words, from, llvm::Align(kPieceBytes));
+        llvm::Value* const to = b_.CreateNSWAdd(place_.row, row);
+        result_.IfRow(to, plan_.lhs.tile, [&] {
+          b_.CreateAlignedStore(loaded, result_.AddressOf(to, column), llvm::Align(kPieceBytes));
+        });
+      }
+    });
   }
 
   const WarpgroupPlan& plan_;
   Builder& b_;
   ThreadGroup group_;
-  llvm::Value* const batch_;
+  llvm::Value *const block_, *const tile_;
+  const TilePlace place_;
   DotResult result_;
   Tile lhs_, rhs_;
+  bool turns_ = false;  // whether results go through shared memory
+  llvm::Value *segment_ = nullptr, *first_ = nullptr;  // of several: its number, its first step
   llvm::Value* shared_ = nullptr;
+};
+
+// Adds the segments of a dot that is split along k: a block has kPartColumns eighths of a tile's
+// columns, a thread the places that it has in the first kernel.
+struct SegmentSumPlan : WarpgroupPlan {
+  int64_t Parts() const { return rhs.tile / 8 / kPartColumns; }
+  int64_t Blocks() const { return AllTiles() * Parts(); }
+};
+
+class SegmentSumEmitter {
+ public:
+  SegmentSumEmitter(const SegmentSumPlan& plan, Builder& b, KernelArrays& arrays,
+                    llvm::Value* unit)
+      : plan_(plan),
+        b_(b),
+        thread_(b.CreateAnd(unit, b.Index(kBlockThreads - 1))),
+        tile_(b.CreateUDiv(unit, b.Index(kBlockThreads * plan.Parts()))),
+        part_(b.CreateURem(b.CreateUDiv(unit, b.Index(kBlockThreads)), b.Index(plan.Parts()))),
+        place_(plan, b, tile_),
+        result_(b, plan.lhs, plan.rhs, arrays.result(0), plan.sum_type, place_.batch) {}
+
+  void Emit() {
+    Values sums;
+    for (int64_t k = 0; k < 4 * kPartColumns; ++k) sums.push_back(Sum(k));
+    StoreSums(plan_, b_, result_, place_, Fragment(b_, thread_), Scale(b_, part_, kPartColumns),
+              sums);
+  }
+
+ private:
+  llvm::Value* Sum(int64_t k) {
+    const bool is_float = IsFloat(plan_.sum_type);
+    llvm::Type* const type = is_float ? b_.getFloatTy() : llvm::Type::getInt32Ty(b_.getContext());
+    llvm::Value* const number = b_.CreateNSWAdd(Scale(b_, part_, 4 * kPartColumns), b_.Index(k));
+    llvm::Value* sum = nullptr;
+    for (int64_t segment = 0; segment < plan_.segments; ++segment) {
+      llvm::Value* const part = b_.CreateLoad(
+          type, ScratchPlace(plan_, b_, b_.Index(segment), tile_, number, thread_));
+      if (sum == nullptr)
+        sum = part;
+      else
+        sum = is_float ? b_.CreateFAdd(sum, part) : b_.CreateAdd(sum, part);
+    }
+    return sum;
+  }
+
+  const SegmentSumPlan& plan_;
+  Builder& b_;
+  llvm::Value *const thread_, *const tile_, *const part_;
+  const TilePlace place_;
+  DotResult result_;
 };
 
 }  // namespace
 
 bool AddWarpgroupDotKernels(const KernelRequest& request, std::vector<Kernel>& out) {
-  return AddBlockKernel<WarpgroupDotEmitter>(PlanWarpgroupDot(request.expression), out);
+  const std::optional<WarpgroupPlan> plan = PlanWarpgroupDot(request.expression);
+  if (!AddBlockKernel<WarpgroupDotEmitter>(plan, out)) return false;
+  if (plan->segments > 1)
+    AddBlockKernel<SegmentSumEmitter>(std::make_optional(SegmentSumPlan{*plan}), out);
+  return true;
 }
 
 }  // namespace hlokit

@@ -16,6 +16,7 @@ for place in (HERE, HERE.parents[2] / "shared" / "tools"):
         break
 import score
 import replay_xla
+from timed_kernels import TIMES, TORCH, big_dot
 
 OUT = pathlib.Path(os.environ.get("OUT", "/tmp"))
 LOCK = threading.Lock()
@@ -130,6 +131,9 @@ def check_together(a, files, deadline):
 def check(a):
     files = sorted(f for f in a.corpus.rglob("*.hlo") if score.recorded(f).exists() and re.search(a.filter, str(f)))
     random.Random(1).shuffle(files)  # what time does not reach is of all kinds
+    if a.first:  # what an earlier run did not reach
+        names = set(re.search(r"^not run: (.*)", a.first.read_text(), re.M).group(1).split())
+        files.sort(key=lambda f: f.stem not in names)
     checker = Checker(a.bin, a.timeout, a.flag)
     start = time.time()
     deadline = start + a.seconds
@@ -159,78 +163,6 @@ def check(a):
     for f, (why, message, _) in failed[:60]:
         say(f"FAIL {f.name}: {why[:200]}")
     return not failed
-
-
-ADD = "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }\nmax { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] maximum(a, b) }\n"
-
-
-def module(body):
-    return f"HloModule m\n{ADD}ENTRY e {{\n{body}\n}}\n"
-
-
-def reduce_of(shape, result, dims):
-    return module(f" x = {shape} parameter(0)\n z = f32[] constant(0)\n ROOT r = {result} reduce(x, z), dimensions={{{dims}}}, to_apply=add")
-
-
-def dot_of(t, m, n, k, out=None, flags=""):
-    return module(f" x = {t}[{m},{k}] parameter(0)\n y = {t}[{k},{n}] parameter(1)\n ROOT r = {out or t}[{m},{n}] dot(x, y), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}{flags}")
-
-
-def softmax_of(rows, columns):
-    f = f"f32[{rows},{columns}]"
-    return module(f""" x = {f} parameter(0)
- l = f32[] constant(-inf)
- m = f32[{rows}] reduce(x, l), dimensions={{1}}, to_apply=max
- mb = {f} broadcast(m), dimensions={{0}}
- d = {f} subtract(x, mb)
- p = {f} exponential(d)
- z = f32[] constant(0)
- s = f32[{rows}] reduce(p, z), dimensions={{1}}, to_apply=add
- sb = {f} broadcast(s), dimensions={{0}}
- ROOT r = {f} divide(p, sb)""")
-
-
-def big_dot(t, m, n, k, result, lhs_k, rhs_k, batch=0):
-    b = f"{batch}," if batch else ""
-    d = 1 if batch else 0
-    lhs = f"{t}[{b}{m},{k}]" if lhs_k else f"{t}[{b}{k},{m}]"
-    rhs = f"{t}[{b}{n},{k}]" if rhs_k else f"{t}[{b}{k},{n}]"
-    batches = "lhs_batch_dims={0}, rhs_batch_dims={0}, " if batch else ""
-    return module(f" x = {lhs} parameter(0)\n y = {rhs} parameter(1)\n ROOT r = {result}[{b}{m},{n}] dot(x, y), {batches}"
-                  f"lhs_contracting_dims={{{d + (1 if lhs_k else 0)}}}, rhs_contracting_dims={{{d + (1 if rhs_k else 0)}}}")
-
-
-N = 128 << 20  # elements: 512 MiB of f32
-MB = 1 << 20
-# name: (module, bytes that must move, floating-point operations)
-TIMES = {
-    "x*x+x f32[128Mi]": (module(f" x = f32[{N}] parameter(0)\n y = f32[{N}] multiply(x, x)\n ROOT r = f32[{N}] add(y, x)"), 8 * N, 0),
-    "x+y bf16[128Mi]": (module(f" x = bf16[{N}] parameter(0)\n y = bf16[{N}] parameter(1)\n ROOT r = bf16[{N}] add(y, x)"), 6 * N, 0),
-    "convert f32->bf16[128Mi]": (module(f" x = f32[{N}] parameter(0)\n ROOT r = bf16[{N}] convert(x)"), 6 * N, 0),
-    "tanh f32[128Mi]": (module(f" x = f32[{N}] parameter(0)\n ROOT r = f32[{N}] tanh(x)"), 8 * N, 0),
-    "row sum f32[32768,4096]": (reduce_of("f32[32768,4096]", "f32[32768]", 1), 4 * N, 0),
-    "column sum f32[32768,4096]": (reduce_of("f32[32768,4096]", "f32[4096]", 0), 4 * N, 0),
-    "full sum f32[128Mi]": (reduce_of(f"f32[{N}]", "f32[]", 0), 4 * N, 0),
-    "transpose f32[8192,16384]": (module(" x = f32[8192,16384] parameter(0)\n ROOT r = f32[16384,8192] transpose(x), dimensions={1,0}"), 8 * N, 0),
-    "transpose bf16[8192,16384]": (module(" x = bf16[8192,16384] parameter(0)\n ROOT r = bf16[16384,8192] transpose(x), dimensions={1,0}"), 4 * N, 0),
-    "softmax f32[32768,1024]": (softmax_of(32768, 1024), 8 * 32 * MB, 0),
-    "softmax f32[8192,16384]": (softmax_of(8192, 16384), 8 * N, 0),
-    "slice f32[32768,4096]": (module(" x = f32[32768,4096] parameter(0)\n ROOT r = f32[32768,2048] slice(x), slice={[0:32768],[1024:3072]}"), 4 * N, 0),
-    "concatenate f32 2x[16384,4096]": (module(" x = f32[16384,4096] parameter(0)\n y = f32[16384,4096] parameter(1)\n ROOT r = f32[32768,4096] concatenate(x, y), dimensions={0}"), 8 * N, 0),
-    "dot f32 4096^3": (dot_of("f32", 4096, 4096, 4096), 0, 2 * 4096**3),
-    "dot bf16 4096^3": (dot_of("bf16", 4096, 4096, 4096), 0, 2 * 4096**3),
-    "dot bf16->f32 4096^3": (dot_of("bf16", 4096, 4096, 4096, "f32"), 0, 2 * 4096**3),
-    "dot f16 4096^3": (dot_of("f16", 4096, 4096, 4096), 0, 2 * 4096**3),
-    "dot s8->s32 4096^3": (dot_of("s8", 4096, 4096, 4096, "s32"), 0, 2 * 4096**3),
-    "dot bf16 8192^3": (dot_of("bf16", 8192, 8192, 8192), 0, 2 * 8192**3),
-    "dot bf16 4096^3, k last in both": (big_dot("bf16", 4096, 4096, 4096, "bf16", 1, 1), 0, 2 * 4096**3),
-    "dot bf16 4096^3, k first in both": (big_dot("bf16", 4096, 4096, 4096, "bf16", 0, 0), 0, 2 * 4096**3),
-    "dot s8->s32 4096^3, k last in both": (big_dot("s8", 4096, 4096, 4096, "s32", 1, 1), 0, 2 * 4096**3),
-    "dot bf16 512x512x8192": (dot_of("bf16", 512, 512, 8192), 0, 2 * 512 * 512 * 8192),
-    "batched dot bf16 64x[1024,128]x[128,1024]": (module(" x = bf16[64,1024,128] parameter(0)\n y = bf16[64,128,1024] parameter(1)\n ROOT r = bf16[64,1024,1024] dot(x, y), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}"), 0, 2 * 64 * 1024 * 1024 * 128),
-    "sort f32[4Mi]": (module(" x = f32[4194304] parameter(0)\n ROOT r = f32[4194304] sort(x), dimensions={0}, to_apply=lt").replace("ENTRY", "lt { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = pred[] compare(a, b), direction=LT }\nENTRY"), 8 * 4 * MB, 0),
-    "convolution f32 NHWC 32x56x56x64 3x3x64": (module(" x = f32[32,56,56,64] parameter(0)\n w = f32[3,3,64,64] parameter(1)\n ROOT r = f32[32,56,56,64] convolution(x, w), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f"), 0, 2 * 32 * 56 * 56 * 64 * 64 * 9),
-}
 
 
 def check_dots(a):
@@ -269,18 +201,37 @@ def check_dots(a):
             log.write(f"=== {name}: exit {rc}, {seconds:.1f} s\n{text[:3000]}\n")
 
 
+def check_random(a):
+    """Modules of hlo-gen beside the interpreter, many by each process."""
+    files = sorted(a.random.rglob("*.hlo"))
+
+    def some(k):
+        return hlo_run(a.bin, *files[k::a.jobs], "--platform=cuda", "--reference-platform=interpreter", "--abs-error=1e-3", "--rel-error=1e-3", timeout=a.seconds)
+
+    with concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
+        results = list(pool.map(some, range(a.jobs)))
+    agree = sum((out + err).count(" agree (") for _, out, err in results)
+    say(f"\nrandom modules: {agree} of {len(files)} agree; exits {[rc for rc, _, _ in results]}")
+    with (OUT / "gpu_random.txt").open("w") as log:
+        for rc, out, err in results:
+            log.write(f"=== exit {rc}\n" + "\n".join(line for line in (out + err).splitlines() if " agree (" not in line and not line.startswith("parsed in")) + "\n")
+    return agree == len(files)
+
+
 def time_all(a):
     say("\ntimes (minimum and median of runs; arguments and results stay on the device; host time of launches and of one synchronization a run included)")
     figures = {}
     torch_figures(figures) if not a.no_torch else None
-    for name, (text, moved, flops) in TIMES.items():
-        if a.times and not re.search(a.times, name):
+    deadline = time.time() + a.times_seconds
+    last = lambda item: bool(a.times_last and re.search(a.times_last, item[0]))
+    for name, (text, moved, flops) in sorted(TIMES.items(), key=last):
+        if a.times and not re.search(a.times, name) or time.time() > deadline:
             continue
         with tempfile.TemporaryDirectory() as tmp:
             hlo, out = pathlib.Path(tmp) / "m.hlo", pathlib.Path(tmp) / "t.json"
             hlo.write_text(text)
             start = time.time()
-            rc, _, err = hlo_run(a.bin, hlo, "--platform=cuda", "--iterations=20", "--warmup=3", f"--json={out}", timeout=90)
+            rc, _, err = hlo_run(a.bin, hlo, "--platform=cuda", "--iterations=20", "--warmup=3", f"--json={out}", timeout=30)
             if rc or not out.exists():
                 say(f"  {name}: exit {rc}: {err.strip()[:300]}")
                 continue
@@ -288,28 +239,43 @@ def time_all(a):
             low, middle = t["run_min_s"], t["run_med_s"]
             rate = f"{moved / low * 1e-9:7.0f} GB/s" if moved else f"{flops / low * 1e-12:7.2f} TFLOP/s"
             figures[name] = t
-            say(f"  {name}: {low * 1e6:.1f} us (median {middle * 1e6:.1f}) {rate}  host kernels {t['reference_kernels']}, whole command {time.time() - start:.1f} s")
+            torch = torch_time(figures, name)
+            beside = f"  torch {torch:.1f} us, {low * 1e6 / torch:.2f} of it" if torch else ""
+            say(f"  {name}: {low * 1e6:.1f} us (median {middle * 1e6:.1f}) {rate}{beside}  host kernels {t['reference_kernels']}, whole command {time.time() - start:.1f} s")
+            (OUT / "gpu_times.json").write_text(json.dumps(figures, indent=1))
     bars(figures)
     (OUT / "gpu_times.json").write_text(json.dumps(figures, indent=1))
 
 
+def torch_time(figures, name):
+    """Microseconds."""
+    found = re.search("torch " + re.escape(name) + r": ([\d.]+) us", figures.get("torch", ""))
+    return float(found.group(1)) if found else None
+
+
 def bars(figures):
     """The issue's bars: bandwidth kernels at 85 % of a copy, bf16 dots at 70 % of cuBLAS."""
-    rate = lambda name: float(m.group(1)) if (m := re.search(re.escape(name) + r": [\d.]+ us ([\d.]+)", figures.get("torch", ""))) else None
-    copy = rate("torch copy f32[128Mi]")
+    copy = torch_time(figures, "copy f32[128Mi]")
+    copy = 8 * (128 << 20) / copy * 1e-3 if copy else None
     say("\nbars: bandwidth kernels >= 85 % of a copy, bf16 dots >= 70 % of cuBLAS")
     for name, (_, moved, flops) in TIMES.items():
-        if name not in figures:
+        if name not in figures or "sort" in name:
             continue
-        low = figures[name]["run_min_s"]
-        best, got = (copy, moved / low * 1e-9) if moved else (rate(f"torch matmul torch.bfloat16 {'8192' if '8192' in name else '4096'}^3") if "bf16 4096^3" in name or "bf16 8192^3" in name else None, flops / low * 1e-12)
-        if best and "sort" not in name:
-            say(f"  {'ok    ' if got / best >= (0.85 if moved else 0.7) else 'MISSED'} {100 * got / best:5.1f} %  {name}")
+        low, torch = figures[name]["run_min_s"], torch_time(figures, name)
+        if moved and copy:
+            part, bar = moved / low * 1e-9 / copy, 0.85
+        elif "dot" in name and torch:
+            part, bar = torch * 1e-6 / low, 0.7
+        else:
+            continue
+        say(f"  {'ok    ' if part >= bar else 'MISSED'} {100 * part:5.1f} %  {name}")
 
 
 def torch_figures(figures):
+    """The same work by PyTorch, an expression a timed module; the copy and the large products, which the bars are held against."""
     code = """
-import torch
+import torch, torch.nn.functional as F
+torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
 def best(f, n=20):
     for _ in range(3): f()
     low = 1e9
@@ -318,23 +284,24 @@ def best(f, n=20):
         a.record(); f(); b.record(); torch.cuda.synchronize()
         low = min(low, a.elapsed_time(b) * 1e-3)
     return low
+def r(*shape, t=torch.float32): return torch.randn(*shape, device='cuda').to(t)
+bf = torch.bfloat16
 print(torch.cuda.get_device_name(0))
 x = torch.randn(128 << 20, device='cuda'); y = torch.empty_like(x)
 t = best(lambda: y.copy_(x)); print(f'torch copy f32[128Mi]: {t*1e6:.1f} us {8*x.numel()/t*1e-9:.0f} GB/s')
-t = best(lambda: x.view(32768, 4096).sum(0)); print(f'torch column sum f32[32768,4096]: {t*1e6:.1f} us {4*x.numel()/t*1e-9:.0f} GB/s')
-t = best(lambda: torch.softmax(x.view(32768, 4096), 1)); print(f'torch softmax f32[32768,4096]: {t*1e6:.1f} us {8*x.numel()/t*1e-9:.0f} GB/s')
 del x, y
-for dt in (torch.float32, torch.bfloat16, torch.float16):
-    for n in (4096, 8192):
-        a = torch.randn(n, n, device='cuda').to(dt); b = torch.randn(n, n, device='cuda').to(dt)
-        t = best(lambda: a @ b); print(f'torch matmul {dt} {n}^3: {t*1e6:.1f} us {2*n**3/t*1e-12:.1f} TFLOP/s')
-a = torch.randn(64, 1024, 128, device='cuda').bfloat16(); b = torch.randn(64, 128, 1024, device='cuda').bfloat16()
-t = best(lambda: a @ b); print(f'torch bmm bf16 64x[1024,128]x[128,1024]: {t*1e6:.1f} us {2*64*1024*1024*128/t*1e-12:.1f} TFLOP/s')
-x = torch.randn(4 << 20, device='cuda'); t = best(lambda: torch.sort(x)); print(f'torch sort f32[4Mi]: {t*1e6:.1f} us')
-"""
-    p = subprocess.run(["python3", "-c", code], capture_output=True, text=True, timeout=120)
-    say("  " + "\n  ".join((p.stdout or p.stderr[-400:]).strip().splitlines()))
-    figures["torch"] = p.stdout
+def one(name, make):
+    try: print(f'torch {name}: {best(make())*1e6:.1f} us', flush=True)
+    except Exception as e: print(f'torch {name}: {type(e).__name__} {str(e)[:80]}', flush=True)
+    torch.cuda.empty_cache()
+""" + "".join(f"def make():\n  {setup}\n  return lambda: {work}\none({name!r}, make)\n" for name, (setup, work) in TORCH.items())
+    try:
+        p = subprocess.run(["python3", "-c", code], capture_output=True, text=True, timeout=100)
+        text = p.stdout or p.stderr[-400:]
+    except subprocess.TimeoutExpired as e:
+        text = (e.stdout or b"").decode()
+    say("  " + "\n  ".join(text.strip().splitlines()))
+    figures["torch"] = text
 
 
 def sanitize(a):
@@ -377,6 +344,10 @@ def main():
     p.add_argument("--timeout", type=float, default=60, help="of one module")
     p.add_argument("--filter", default="")
     p.add_argument("--times", default="", help="which of the timed modules")
+    p.add_argument("--times-last", default="", help="which of them come last")
+    p.add_argument("--times-seconds", type=float, default=600, help="for all of them; those that come last are left out")
+    p.add_argument("--first", type=pathlib.Path, help="gpu_results.txt of an earlier run: what it did not reach comes first")
+    p.add_argument("--random", type=pathlib.Path, help="folder of modules to compare with the interpreter on random arguments")
     p.add_argument("--flag", action="append", default=[])
     p.add_argument("--one-by-one", action="store_true", help="a process a module")
     p.add_argument("--skip-check", action="store_true")
@@ -392,6 +363,8 @@ def main():
         sys.exit(1)
     check_dots(a)
     well = a.skip_check or check(a)
+    if a.random:
+        well = check_random(a) and well
     if not a.skip_times:
         time_all(a)
     if a.sanitize:

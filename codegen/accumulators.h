@@ -25,6 +25,27 @@ Values EmitLoopInBlocks(Builder& b, int64_t count, int64_t steps, const Values& 
 // and their inner loops of kFewSteps or more are blocks.
 inline constexpr int64_t kLongSum = 4096, kElementsOfASum = 4096, kFewSteps = 16;
 
+// While alive, float operations may be reassociated (so that LLVM keeps several partial sums) and
+// products fused with additions.
+class Reassociate {
+ public:
+  Reassociate(Builder& b, bool on) : b_(b), saved_(b.getFastMathFlags()) {
+    if (!on) return;
+    llvm::FastMathFlags flags = saved_;
+    flags.setAllowReassoc();
+    flags.setAllowContract();
+    b_.setFastMathFlags(flags);
+  }
+  ~Reassociate() { b_.setFastMathFlags(saved_); }
+
+ private:
+  Builder& b_;
+  llvm::FastMathFlags saved_;
+};
+
+// Sums this short are written out where ElementEmitter::set_unroll is on.
+inline constexpr int64_t kMaxSteps = 8;
+
 class Accumulators {
  public:
   // Emits the initial values at the builder's place. With `in_keys`, a maximum or minimum of floats

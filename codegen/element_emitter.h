@@ -21,6 +21,8 @@ struct ArrayRef {
   bool never_written = false;  // while the program runs: an argument or a constant
 };
 
+class Accumulators;
+
 ScalarValue LoadFrom(Builder& b, const ArrayRef& array, const ElementIndex& index);
 void StoreTo(Builder& b, const ArrayRef& array, const ElementIndex& index, ScalarValue value);
 
@@ -120,6 +122,10 @@ class ElementEmitter {
   // A loop that carries values, or its steps one after the other.
   Values Repeat(int64_t count, const Values& initial,
                 absl::FunctionRef<Values(llvm::Value*, const Values&)> body);
+  // Of a sum at result.multi: `multi` but for the dimensions `order`; empty where it makes none.
+  Results EmitColumnSums(const Instruction& reduce, const Accumulators& sums,
+                         const DimVector& order, std::vector<llvm::Value*> multi,
+                         const ElementIndex& result);
   // The same as values of their type, where a rounding makes more than a small difference.
   ScalarValue RoundedOperand(const Instruction* i, int64_t o, const ElementIndex& index);
   ElementIndex Convey(const Instruction* i, const Shape& operand, const ElementIndex& index);

@@ -69,13 +69,16 @@ bool AddElementKernels(const KernelRequest& request, std::vector<Kernel>& out) {
       BindLeaves(emitter, e, arrays);
       std::vector<ArrayRef> results;
       for (size_t r : together) results.push_back(arrays.result(r));
-      space.Emit(b, begin, end, [&](const ElementIndex& index) {
+      space.EmitRows(b, begin, end, [&](absl::Span<const ElementIndex> row) {
         emitter.BeginScope();
         std::vector<ScalarValue>
             values;  // all reads before any write: results may lie in operands' places
-        for (size_t r : together)
-          values.push_back(emitter.EmitRounded(e.roots[r], index, e.root_leaves[r]));
-        for (size_t k = 0; k < together.size(); ++k) StoreTo(b, results[k], index, values[k]);
+        for (const ElementIndex& index : row)
+          for (size_t r : together)
+            values.push_back(emitter.EmitRounded(e.roots[r], index, e.root_leaves[r]));
+        size_t at = 0;
+        for (const ElementIndex& index : row)
+          for (const ArrayRef& result : results) StoreTo(b, result, index, values[at++]);
         emitter.EndScope();
       });
     };

@@ -10,6 +10,7 @@
 #include "codegen/iteration_space.h"
 
 #include <functional>
+#include <utility>
 
 namespace hlokit {
 namespace {
@@ -71,34 +72,42 @@ void IterationSpace::UnrollShortRows(double element_cost) {
 
 void IterationSpace::Emit(Builder& b, llvm::Value* begin, llvm::Value* end,
                           absl::FunctionRef<void(const ElementIndex&)> body) const {
+  EmitRows(b, begin, end, [&](Elements row) {
+    for (const ElementIndex& index : row) body(index);
+  });
+}
+
+void IterationSpace::EmitRows(Builder& b, llvm::Value* begin, llvm::Value* end,
+                              absl::FunctionRef<void(Elements)> body) const {
   EmitLoop(b, begin, end, [&](llvm::Value* unit) {
     walk_ == Walk::kPositions ? EmitPositions(b, unit, body) : EmitUnit(b, unit, body);
   });
 }
 
 void IterationSpace::EmitPositions(Builder& b, llvm::Value* unit,
-                                   absl::FunctionRef<void(const ElementIndex&)> body) const {
+                                   absl::FunctionRef<void(Elements)> body) const {
   llvm::Value* base = Scale(b, unit, unit_elements_);
   EmitLoop(b, unit_elements_, [&](llvm::Value* at) {
-    body(ElementIndex::Linear(unit_elements_ == 1 ? unit : b.CreateNSWAdd(base, at)));
+    body({ElementIndex::Linear(unit_elements_ == 1 ? unit : b.CreateNSWAdd(base, at))});
   });
 }
 
 void IterationSpace::EmitUnit(Builder& b, llvm::Value* unit,
-                              absl::FunctionRef<void(const ElementIndex&)> body) const {
+                              absl::FunctionRef<void(Elements)> body) const {
   std::vector<llvm::Value*> multi(shape_.rank(), b.Index(0));
   Delinearize(b, unit, outer_, shape_.dims, multi);
   llvm::Value* base = Scale(b, unit, unit_elements_);
   if (row_ > 1) {
     EmitLoop(b, row_, [&](llvm::Value* at) {
       multi[outer_[0]] = b.CreateNSWAdd(base, at);
-      body(ElementIndex::Multi(multi, multi[outer_[0]]));
+      body({ElementIndex::Multi(multi, multi[outer_[0]])});
     });
     return;
   }
+  std::vector<ElementIndex> row;
   std::function<void(size_t, llvm::Value*)> nest = [&](size_t level, llvm::Value* position) {
     if (level == inner_.size()) {
-      body(ElementIndex::Multi(multi, position));
+      row.push_back(ElementIndex::Multi(multi, position));
       return;
     }
     const int64_t d = inner_[level];
@@ -108,10 +117,21 @@ void IterationSpace::EmitUnit(Builder& b, llvm::Value* unit,
       multi[d] = at;
       nest(level + 1, b.CreateNSWAdd(position, Scale(b, at, stride)));
     };
-    if (!unrolled_ || level + 1 < inner_.size()) return EmitLoop(b, shape_.dims[d], step);
-    for (int64_t at = 0; at < shape_.dims[d]; ++at) step(b.Index(at));
+    const bool last = level + 1 == inner_.size();
+    const auto give = [&] {
+      if (last) body(std::exchange(row, {}));
+    };
+    if (unrolled_ && last) {
+      for (int64_t at = 0; at < shape_.dims[d]; ++at) step(b.Index(at));
+      return give();
+    }
+    EmitLoop(b, shape_.dims[d], [&](llvm::Value* at) {
+      step(at);
+      give();
+    });
   };
   nest(0, base);
+  if (inner_.empty()) body(row);
 }
 
 }  // namespace hlokit

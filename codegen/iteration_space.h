@@ -29,13 +29,15 @@ class IterationSpace {
   // Emits loops that call body for each element of the units begin .. end-1, in memory order.
   void Emit(Builder& b, llvm::Value* begin, llvm::Value* end,
             absl::FunctionRef<void(const ElementIndex&)> body) const;
+  // The same; body gets the elements of an unrolled row together, others alone.
+  using Elements = absl::Span<const ElementIndex>;
+  void EmitRows(Builder& b, llvm::Value* begin, llvm::Value* end,
+                absl::FunctionRef<void(Elements)> body) const;
 
  private:
   void CutLongUnit(double element_cost);
-  void EmitPositions(Builder& b, llvm::Value* unit,
-                     absl::FunctionRef<void(const ElementIndex&)> body) const;
-  void EmitUnit(Builder& b, llvm::Value* unit,
-                absl::FunctionRef<void(const ElementIndex&)> body) const;
+  void EmitPositions(Builder& b, llvm::Value* unit, absl::FunctionRef<void(Elements)> body) const;
+  void EmitUnit(Builder& b, llvm::Value* unit, absl::FunctionRef<void(Elements)> body) const;
 
   Shape shape_;
   Walk walk_;

@@ -1,4 +1,4 @@
-// Elements of map, reduce, reduce-window and small dots: loops that carry accumulators.
+// Elements of map, reduce and reduce-window: loops that carry accumulators.
 //   reduce f32[8,64] -> f32[8]:  r = init; for k in 0..64: r = reducer(r, x[i, k])
 // Narrow floats run in f32 and are rounded once at the end, unless the reducer rounds each step.
 // Sums with a simple reducer may be reassociated; a maximum or minimum of floats runs on integer
@@ -14,64 +14,12 @@
 namespace hlokit {
 namespace {
 
-// While alive, float operations may be reassociated (so that LLVM keeps several partial sums) and
-// products fused with additions.
-class Reassociate {
- public:
-  Reassociate(Builder& b, bool on) : b_(b), saved_(b.getFastMathFlags()) {
-    if (!on) return;
-    llvm::FastMathFlags flags = saved_;
-    flags.setAllowReassoc();
-    flags.setAllowContract();
-    b_.setFastMathFlags(flags);
-  }
-  ~Reassociate() { b_.setFastMathFlags(saved_); }
-
- private:
-  Builder& b_;
-  llvm::FastMathFlags saved_;
-};
-
-// Sums this short are written out where ElementEmitter::set_unroll is on.
-constexpr int64_t kMaxSteps = 8;
-
-// Results in a row, and steps between such rows, of sums that are made four steps at a time.
+// Results or steps in a row whose sums are written out, and steps between such rows of results
+// whose sums are made four steps at a time where they are asked for one by one.
 constexpr int64_t kFewInRow = 4, kFewBetween = 16;
 
 // The most elements of a window that is, and the most operations on them.
 constexpr int64_t kMaxWindow = 36, kMaxWindowSteps = 120;
-
-// Neighbours first: no value waits for more additions than it must.
-ScalarValue PairwiseSum(Builder& b, ElementType type, std::vector<ScalarValue> terms,
-                        const ScalarValue& zero) {
-  if (terms.empty()) return zero;
-  while (terms.size() > 1) {
-    std::vector<ScalarValue> sums;
-    for (size_t k = 0; k + 1 < terms.size(); k += 2)
-      sums.push_back(EmitBinary(b, Opcode::kAdd, type, terms[k], terms[k + 1]));
-    if (terms.size() % 2 == 1) sums.push_back(terms.back());
-    terms = std::move(sums);
-  }
-  return terms[0];
-}
-
-// Sets where a dot's element at `result` lies in the operands, but for the summed dimensions.
-void PlaceInDot(const DotAttrs& dims, const std::vector<llvm::Value*>& result,
-                std::vector<llvm::Value*>& lhs, std::vector<llvm::Value*>& rhs) {
-  int64_t at = 0;
-  for (size_t k = 0; k < dims.lhs_batch_dims.size(); ++k, ++at)
-    lhs[dims.lhs_batch_dims[k]] = rhs[dims.rhs_batch_dims[k]] = result[at];
-  const auto place_others = [&](std::vector<llvm::Value*>& multi, const DimVector& batch,
-                                const DimVector& contracting) {
-    for (size_t d = 0; d < multi.size(); ++d) {
-      const bool used = std::find(batch.begin(), batch.end(), d) != batch.end() ||
-                        std::find(contracting.begin(), contracting.end(), d) != contracting.end();
-      if (!used) multi[d] = result[at++];
-    }
-  };
-  place_others(lhs, dims.lhs_batch_dims, dims.lhs_contracting_dims);
-  place_others(rhs, dims.rhs_batch_dims, dims.rhs_contracting_dims);
-}
 
 }  // namespace
 
@@ -323,12 +271,76 @@ static int64_t SizeOf(const Shape& shape, const DimVector& dims, size_t first) {
   return size;
 }
 
-// Few steps between rows of a few results, f32[16,16,3] over dimension 1: vectors of steps would
-// read strided elements and end in a sum of lanes for each result. Scalar steps are faster.
-static bool IsShortColumn(const Shape& from, const DimVector& order) {
+// Rows of a few results between the steps, f32[16,16,3] over dimension 1: vectors of steps of one
+// result read strided elements, and those of all results of the row whole vectors.
+static bool IsFewColumns(const Shape& from, const DimVector& order) {
   const int64_t minor = from.MinorToMajor()[0];
-  return order.back() != minor && from.dims[minor] <= kFewInRow &&
-         SizeOf(from, order, 0) <= kFewBetween;
+  return order.back() != minor && from.dims[minor] <= kFewInRow;
+}
+
+// Few steps are the fastest in memory, f32[16,16,3] over dimension 2: written out, so that LLVM
+// makes vectors of results and not of steps, each of which would end in a sum of lanes.
+static bool IsShortRow(const Shape& from, const DimVector& order) {
+  return order.size() == 1 && order[0] == from.MinorToMajor()[0] &&
+         from.dims[order[0]] <= kFewInRow;
+}
+
+// Sums of all columns in one loop, where the elements of a row are asked for one after the other
+// (IterationSpace::UnrollShortRows): the first one computes all, the others find theirs here.
+//   f32[16,16,3] -> f32[16,3]: for k: (s0, s1, s2) += (x[i,k,0], x[i,k,1], x[i,k,2])
+// LLVM makes vectors of steps, whose loads are contiguous and dealt to the columns. Few steps are
+// no vector, and are left to the caller, as are columns that nobody computed.
+ElementEmitter::Results ElementEmitter::EmitColumnSums(const Instruction& reduce,
+                                                       const Accumulators& sums,
+                                                       const DimVector& order,
+                                                       std::vector<llvm::Value*> multi,
+                                                       const ElementIndex& result) {
+  constexpr int64_t kFewestSteps = 8;
+  const Shape& from = reduce.operand(0)->shape();
+  const int64_t minor = from.MinorToMajor()[0], columns = from.dims[minor];
+  int64_t place = 0;  // of the columns among the result's dimensions
+  for (int64_t d = 0; d < minor; ++d) place += Contains(order, d) ? 0 : 1;
+  std::vector<llvm::Value*> at = result.multi;
+  const auto key = [&](int64_t column) {
+    at[place] = b_.Index(column);
+    return Key{&reduce, ElementIndex::Multi(at)};
+  };
+  for (const auto& scope : scopes_)
+    if (auto found = scope.find(Key{&reduce, ElementIndex::Multi(result.multi)});
+        found != scope.end())
+      return found->second;
+  if (multi[minor] != b_.Index(0) || columns == 1 || from.dims[order.back()] < kFewestSteps)
+    return {};
+  Values initial;
+  for (int64_t c = 0; c < columns; ++c) sums.AppendInitial(initial);
+  std::function<Values(size_t, const Values&)> nest = [&](size_t level, const Values& carried) {
+    if (level == order.size()) {
+      Values next;
+      size_t used = 0;
+      for (int64_t c = 0; c < columns; ++c) {
+        multi[minor] = b_.Index(c);
+        sums.AppendNext(ElementIndex::Multi(multi), carried, used, next);
+      }
+      return next;
+    }
+    return EmitLoopCarrying(b_, from.dims[order[level]], carried,
+                            [&](llvm::Value* step, const Values& inner) {
+                              multi[order[level]] = step;
+                              BeginScope();
+                              const Values next = nest(level + 1, inner);
+                              EndScope();
+                              return next;
+                            });
+  };
+  const Values carried = nest(0, initial);
+  Results first;
+  size_t used = 0;
+  for (int64_t c = 0; c < columns; ++c) {
+    const Results sum = sums.Results(carried, used);
+    if (c == 0) first = sum;
+    scopes_.back().emplace(key(c), sum);
+  }
+  return first;
 }
 
 ElementEmitter::Results ElementEmitter::EmitReduce(const Instruction* i,
@@ -350,8 +362,16 @@ ElementEmitter::Results ElementEmitter::EmitReduce(const Instruction* i,
   }
 
   Accumulators accumulators(*i, *this, /*in_keys=*/true);
-  const bool short_column = accumulators.IsSum() && IsShortColumn(from, order);
-  if (short_column) accumulators.KeepOrder();
+  const bool short_row = accumulators.IsSum() && IsShortRow(from, order);
+  const int64_t minor = from.MinorToMajor()[0];
+  if (accumulators.IsSum() && IsFewColumns(from, order) &&
+      llvm::isa<llvm::ConstantInt>(multi[minor]) && SizeOf(from, order, 0) <= kLongSum) {
+    if (Results sums = EmitColumnSums(*i, accumulators, order, multi, full); !sums.empty())
+      return sums;
+  }
+  const bool short_column =
+      accumulators.IsSum() && IsFewColumns(from, order) && SizeOf(from, order, 0) <= kFewBetween;
+  if (short_column || short_row) accumulators.KeepOrder();
   Values initial;
   accumulators.AppendInitial(initial);
   // The fastest dimensions in memory are one loop where elements go by their position.
@@ -368,6 +388,7 @@ ElementEmitter::Results ElementEmitter::EmitReduce(const Instruction* i,
                         absl::FunctionRef<Values(llvm::Value*, const Values&)> body) {
     if (!long_sum || count < (level > 0 ? kFewSteps : 2 * kElementsOfASum))
       return short_column ? SumInFours(b_, count, carried, accumulators, body)
+             : short_row  ? WriteOut(b_, 0, count, carried, body)
                           : Repeat(count, carried, body);
     return EmitLoopInBlocks(
         b_, count, kElementsOfASum, carried, {accumulators.IdentityElement()},
@@ -484,60 +505,6 @@ ElementEmitter::Results ElementEmitter::EmitReduceWindow(const Instruction* i,
     if (IsNarrowFloat(type)) results[k] = EmitConvert(b_, ElementType::kF32, type, results[k]);
   }
   return results;
-}
-
-// Sums of products, in the operands' type (narrow floats in f32), rounded once.
-ScalarValue ElementEmitter::EmitDot(const Instruction* i, const ElementIndex& index) {
-  const auto& dims = i->attr<DotAttrs>();
-  const Instruction* lhs = i->operand(0);
-  const Instruction* rhs = i->operand(1);
-  std::vector<llvm::Value*> l(lhs->shape().rank()), r(rhs->shape().rank());
-  PlaceInDot(dims, WithMulti(b_, index, i->shape()).multi, l, r);
-  ElementType sum_type = TypeOf(i->shape());
-  if (IsNarrowFloat(sum_type)) sum_type = ElementType::kF32;
-  const ScalarValue zero = EmitConvert(b_, ElementType::kPred, sum_type, {b_.getFalse()});
-  const std::vector<ScalarValue> like = {zero};
-  const auto product = [&] {
-    const auto factor = [&](const Instruction* operand, const std::vector<llvm::Value*>& multi) {
-      return EmitConvert(b_, TypeOf(operand->shape()), sum_type,
-                         Emit(operand, ElementIndex::Multi(multi)));
-    };
-    const ScalarValue x = factor(lhs, l), y = factor(rhs, r);
-    const Reassociate flags(b_, true);
-    return EmitBinary(b_, Opcode::kMultiply, sum_type, x, y);
-  };
-  const DimVector& summed = dims.lhs_contracting_dims;
-  const auto set_place = [&](size_t level, llvm::Value* k) {
-    l[summed[level]] = r[dims.rhs_contracting_dims[level]] = k;
-  };
-  std::function<Values(size_t, const Values&)> nest = [&](size_t level,
-                                                          const Values& carried) -> Values {
-    if (level == summed.size()) {
-      const ScalarValue next = product();
-      const Reassociate flags(b_, true);
-      return Flatten({EmitBinary(b_, Opcode::kAdd, sum_type, Unflatten(carried, like)[0], next)});
-    }
-    return EmitLoopCarrying(b_, lhs->shape().dims[summed[level]], carried,
-                            [&](llvm::Value* k, const Values& inner) {
-                              set_place(level, k);
-                              BeginScope();
-                              const Values next = nest(level + 1, inner);
-                              EndScope();
-                              return next;
-                            });
-  };
-  ScalarValue sum;
-  if (unroll_ && summed.size() == 1 && lhs->shape().dims[summed[0]] <= kMaxSteps) {
-    std::vector<ScalarValue> products;
-    for (int64_t k = 0; k < lhs->shape().dims[summed[0]]; ++k) {
-      set_place(0, b_.Index(k));
-      products.push_back(product());
-    }
-    sum = PairwiseSum(b_, sum_type, std::move(products), zero);
-  } else {
-    sum = Unflatten(nest(0, Flatten({zero})), like)[0];
-  }
-  return sum_type == TypeOf(i->shape()) ? sum : EmitConvert(b_, sum_type, TypeOf(i->shape()), sum);
 }
 
 }  // namespace hlokit

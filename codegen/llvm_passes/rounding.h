@@ -26,7 +26,8 @@ class FuseSumsPass : public llvm::PassInfoMixin<FuseSumsPass> {
 // open, so that LLVM's passes decide about bits.
 bool LeavesBitsOpen(const llvm::Module& module);
 
-// Takes from all instructions the freedom to change bits. Products stay marked `contract`, which
+// Takes from all instructions the freedom to change bits; lanes whose order of summation was free
+// are added by halves. Products stay marked `contract`, which
 // means nothing once no sum is, and by which FuseProductsPass knows the module's own.
 struct SettleBitsPass : llvm::PassInfoMixin<SettleBitsPass> {
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);

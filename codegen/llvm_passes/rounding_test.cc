@@ -111,6 +111,48 @@ TEST(SettleBits, TakesAllFreedomButTheMarksOfProducts) {
     EXPECT_TRUE(absl::StrContains(text, line)) << line << " in " << text;
 }
 
+std::string Settled(absl::string_view body, absl::string_view type) {
+  llvm::LLVMContext context;
+  const auto module = Parse(context, absl::StrCat(body, "  %r = fadd ", type, " %a, %a\n"), type);
+  llvm::Function& function = *module->getFunction("f");
+  llvm::FunctionAnalysisManager analyses;
+  SettleBitsPass().run(function, analyses);
+  EXPECT_FALSE(llvm::verifyFunction(function));
+  return Text(function);
+}
+
+int Count(absl::string_view text, absl::string_view part) {
+  int count = 0;
+  for (size_t at = 0; (at = text.find(part, at)) != absl::string_view::npos; ++at) ++count;
+  return count;
+}
+
+constexpr absl::string_view kLanes =
+    "float @llvm.vector.reduce.fadd.v8f32(float START, <8 x float> %v)\n"
+    "  store float %s, ptr null\n";
+
+std::string LanesFrom(absl::string_view start, absl::string_view flags) {
+  std::string body = absl::StrCat("  %v = load <8 x float>, ptr null\n  %s = call ", flags, kLanes);
+  body.replace(body.find("START"), 5, start.data(), start.size());
+  return body;
+}
+
+TEST(SettleBits, LanesOfFreeOrderAreAddedByHalves) {
+  const std::string text = Settled(LanesFrom("-0.0", "reassoc "), "float");
+  EXPECT_FALSE(absl::StrContains(text, "reduce.fadd")) << text;
+  for (const char* line : {"= fadd <4 x float>", "= fadd <2 x float>", "= fadd <1 x float>"})
+    EXPECT_TRUE(absl::StrContains(text, line)) << line << " in " << text;
+  EXPECT_EQ(Count(text, "= fadd float"), 1) << text;  // the result's; -0 is not added
+  const std::string from = Settled(LanesFrom("%b", "reassoc "), "float");
+  EXPECT_TRUE(absl::StrContains(from, "= fadd float %b, ")) << from;
+  EXPECT_EQ(Count(Settled(LanesFrom("0.0", "reassoc "), "float"), "= fadd float"), 2);
+}
+
+TEST(SettleBits, LanesOfAStatedOrderStay) {
+  const std::string text = Settled(LanesFrom("%b", ""), "float");
+  EXPECT_TRUE(absl::StrContains(text, "reduce.fadd")) << text;
+}
+
 }  // namespace
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

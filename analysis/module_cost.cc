@@ -12,7 +12,9 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "analysis/buffer_assignment.h"
+#include "analysis/live_memory.h"
 #include "analysis/trip_count.h"
+#include "analysis/value_flow.h"
 #include "support/status.h"
 #include "types/shape_bytes.h"
 
@@ -121,6 +123,13 @@ absl::StatusOr<PeakMemory> PeakMemoryOf(const Module& module) {
   peak.temporaries = plan.live_peak();
   for (const BufferAssignment::LiveArray& array : plan.at_peak())
     peak.at_peak.push_back({array.maker, array.size});
+  ASSIGN_OR_RETURN(const ValueFlow flow, ValueFlow::Make(module));
+  const std::vector<LiveMemory> points = LiveMemoryOverTime(plan, flow);
+  size_t next = 0;
+  for (const Instruction* i : flow.order) {
+    while (next + 1 < points.size() && points[next + 1].time <= flow.time[i->id()]) ++next;
+    peak.over_time.push_back({i, points[next].bytes});
+  }
   return peak;
 }
 

@@ -44,6 +44,9 @@ struct PeakMemory {
   int64_t arguments = 0, results = 0, constants = 0;  // bytes
   int64_t temporaries = 0;                            // live at once, at most
   std::vector<PeakArray> at_peak;                     // largest first
+  // By instruction that runs on its own, in order: temporaries that live while it runs. A loop's
+  // body counts once.
+  std::vector<PeakArray> over_time;
 };
 
 // Of a run on one device, by buffer assignment. `module` must live as long as the result and have

@@ -15,5 +15,12 @@ std::string SourceLine(const Instruction& i) {
   return frame ? absl::StrCat(frame->file, ":", frame->line) : "";
 }
 
+std::string OuterScope(const Instruction& instruction) {
+  const absl::string_view name = absl::string_view(instruction.metadata().op_name);
+  const size_t first = name.find('/');
+  const size_t second = first == name.npos ? name.npos : name.find('/', first + 1);
+  return std::string(name.substr(0, second));
+}
+
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -7,8 +7,12 @@
 
 namespace hlokit {
 
-// "model.py:31" of the metadata, or of the innermost frame that it names; empty where it names none.
+// "model.py:31" of the metadata, or of the innermost frame that it names; empty where it names
+// none.
 std::string SourceLine(const Instruction& instruction);
+
+// The two outermost parts of its op_name, "jit(f)/while"; empty where it has none.
+std::string OuterScope(const Instruction& instruction);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

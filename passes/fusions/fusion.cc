@@ -94,11 +94,6 @@ void RemoveFused(absl::Span<const FusionGroup> groups, Computation& computation)
       computation.Remove(order[k]);
 }
 
-void FuseAll(absl::Span<const FusionGroup> groups, Computation& computation) {
-  for (const FusionGroup& group : groups) Fuse(group, computation);
-  RemoveFused(groups, computation);
-}
-
 bool FuseComputation(Computation& computation, const FusionLimits& limits) {
   bool changed = false;
   // One after the other: what a group leaves would keep its operands from being fused.
@@ -110,35 +105,6 @@ bool FuseComputation(Computation& computation, const FusionLimits& limits) {
   const FusionPlan plan(computation, limits);
   FuseAll(plan.groups(), computation);
   return changed || !plan.groups().empty();
-}
-
-// What becomes of the instruction of that name in one computation, of which this is a copy.
-void AddDecisions(Computation& computation, absl::string_view name, const FusionLimits& limits,
-                  std::vector<std::string>& out) {
-  const auto tell_group = [&](const FusionGroup& group, absl::string_view kind) {
-    for (const FusionGroup::Member& member : group.members)
-      if (member.instruction->name() == name && member.instruction != group.root())
-        out.push_back(absl::StrCat("computed in the ", kind, " of %", group.root()->name()));
-    if (group.root()->name() == name)
-      out.push_back(
-          absl::StrCat("the root of a ", kind, " of ", group.members.size(), " instructions"));
-  };
-  for (const bool together : {true, false}) {
-    const std::vector<FusionGroup> rows = FindRowGroups(computation, together, limits);
-    for (const FusionGroup& group : rows) tell_group(group, together ? "rows" : "columns");
-    FuseAll(rows, computation);
-  }
-  const FusionPlan plan(computation, limits);
-  for (const FusionGroup& group : plan.groups()) tell_group(group, "loop");
-  for (const FusionPlan::Apart& apart : plan.apart()) {
-    if (apart.producer->name() == name)
-      out.push_back(absl::StrCat("apart from ",
-                                 apart.root == nullptr ? std::string("what reads it")
-                                                       : absl::StrCat("%", apart.root->name()),
-                                 ": ", apart.why));
-    if (apart.root != nullptr && apart.root->name() == name)
-      out.push_back(absl::StrCat("does not take %", apart.producer->name(), " in: ", apart.why));
-  }
 }
 
 class Fusion final : public ComputationPass {
@@ -154,6 +120,11 @@ class Fusion final : public ComputationPass {
 };
 
 }  // namespace
+
+void FuseAll(absl::Span<const FusionGroup> groups, Computation& computation) {
+  for (const FusionGroup& group : groups) Fuse(group, computation);
+  RemoveFused(groups, computation);
+}
 
 FusionLimits FusionLimitsOf(PassArguments& arguments) {
   FusionLimits limits;
@@ -179,19 +150,6 @@ FusionLimits FusionLimitsOf(PassArguments& arguments) {
 
 std::unique_ptr<Pass> CreateFusion(PassArguments& arguments) {
   return std::make_unique<Fusion>(FusionLimitsOf(arguments));
-}
-
-std::vector<std::string> FusionDecisions(const Module& module, absl::string_view name,
-                                         const FusionLimits& limits) {
-  std::vector<std::string> decisions;
-  const std::unique_ptr<Module> copy = module.Clone();
-  for (Computation* computation : copy->Computations())
-    for (const Instruction* i : computation->Instructions())
-      if (i->name() == name) {
-        AddDecisions(*computation, name, limits, decisions);
-        break;
-      }
-  return decisions;
 }
 
 }  // namespace hlokit

@@ -20,5 +20,13 @@ FusionLimits FusionLimitsOf(PassArguments& arguments);
 std::vector<std::string> FusionDecisions(const Module& module, absl::string_view name,
                                          const FusionLimits& limits);
 
+// The fusion that calls a computation; null where it is none's.
+const Instruction* FusionAround(const Computation& body);
+
+// Whether `fusion` would compute two instructions in one loop, and why or why not: "together: ..."
+// or "apart: ..."; also where a name is unknown.
+std::string FusionPairDecision(const Module& module, absl::string_view first,
+                               absl::string_view second, const FusionLimits& limits);
+
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -5,6 +5,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "analysis/fusion_limits.h"
 #include "ir/computation.h"
 #include "support/dense_map.h"
@@ -38,6 +39,9 @@ struct FusionGroup {
 // `together`: those of rows that lie together, else those of others, such as columns.
 std::vector<FusionGroup> FindRowGroups(const Computation& computation, bool together,
                                        const FusionLimits& limits);
+
+// Makes each group a fusion, and takes what only they needed out of the computation.
+void FuseAll(absl::Span<const FusionGroup> groups, Computation& computation);
 
 class FusionPlan {
  public:

@@ -1,6 +1,7 @@
 """What viz_browser_test.py tries beside the three sizes of modules: each function takes a page of browser.py, the path of
 hlo-viz and a folder for files, and raises AssertionError (or TimeoutError) where the explorer does not do as it should."""
 import os
+import shutil
 import subprocess
 import time
 import xml.dom.minidom
@@ -330,7 +331,7 @@ def put(folder, name, text):
 
 
 def code_dump(folder):
-    """A dump whose fusion has LLVM IR, PTX and assembler, and another module's file."""
+    """A dump whose fusion has LLVM IR, PTX, assembler and, where it can be made and read, an object, and another module's file."""
     path = os.path.join(folder, "code")
     os.makedirs(path, exist_ok=True)
     module = ("fused { p = f32[8] parameter(0) ROOT s = f32[8] add(p, p) }\n"
@@ -342,6 +343,10 @@ def code_dump(folder):
     for name, text in files.items():
         with open(os.path.join(path, name), "w") as file:
             file.write(text)
+    if shutil.which("cc") and (shutil.which("objdump") or shutil.which("llvm-objdump")):
+        source = ".globl \"add_fusion.2\"\n\"add_fusion.2\":\n nop\n"
+        subprocess.run(["cc", "-x", "assembler", "-", "-c", "-o", os.path.join(path, "module_0000.f.obj-file.add_fusion.2.o")], input=source,
+                       text=True, check=True)
     return path
 
 
@@ -350,9 +355,12 @@ def code(page, tool, folder):
     path = code_dump(folder)
     subprocess.run([tool, path, "-o", path + ".html"], check=True)
     page.open("file://" + path + ".html#v=after_optimizations&s=i%3Aadd_fusion.2")
-    page.wait("document.querySelectorAll('#panel details.code').length === 3")
+    parts = ["LLVM IR, optimized", "PTX", "assembler", "ret <b>", "{ ret; }", "retq"]
+    disassembled = os.path.exists(os.path.join(path, "module_0000.f.obj-file.add_fusion.2.o"))
+    parts += ["machine code", "nop"] if disassembled else []
+    page.wait(f"document.querySelectorAll('#panel details.code').length === {4 if disassembled else 3}")
     text = page.run("document.querySelector('#panel').textContent")
-    for part in ("LLVM IR, optimized", "PTX", "assembler", "ret <b>", "{ ret; }", "retq"):
+    for part in parts:
         check(part in text, f"{part} is shown")
     check("trap" not in text, "and nothing of another module")
     page.open("file://" + path + ".html#s=i%3Aadd_fusion.2")

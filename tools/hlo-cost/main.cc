@@ -3,6 +3,7 @@
 #include "passes/manager.h"
 #include "passes/plugin.h"
 #include "support/file.h"
+#include "support/status.h"
 #include "tools/common/exit_status.h"
 #include "tools/common/flags.h"
 #include "tools/common/load.h"
@@ -18,6 +19,7 @@ constexpr char kExamples[] = R"(Examples:
   hlo-cost module.hlo --by=source --sort=bytes
   hlo-cost module.hlo --by=loop --trips=100
   hlo-cost module.hlo --passes=fusion        after passes
+  hlo-cost module.hlo --memory --top=5       what memory is taken by, over time
 
 A multiplication and an addition are a flop each, any other operation on an element one; functions such as exp are counted
 apart. Bytes are those read and written by each instruction, so fused modules take fewer. All branches count.)";
@@ -53,10 +55,16 @@ bool Parse(int argc, const char* const* argv, CostOptions& o, int& exit_status) 
          "text (hlo, txt), pb, pbtxt, json or stablehlo (mlir), whatever the file looks like")
       ->transform(ModuleFormat());
   app.add_flag("!--no-memory", o.memory, "leave peak memory out");
+  app.add_flag("--memory", o.table.over_time,
+               "temporaries over time, and those of the peak by opcode, source line and scope");
   app.add_flag("!--no-verify", o.load.verify, "take the module as it is");
   app.add_flag("--allow-unknown-attributes", o.load.allow_unknown_attributes,
                "keep attributes that this version does not know, with a warning");
-  return ParseToolFlags(app, argc, argv, kExamples, exit_status);
+  if (!ParseToolFlags(app, argc, argv, kExamples, exit_status)) return false;
+  if (o.memory || !o.table.over_time) return true;
+  exit_status =
+      ReportError(kTool, InvalidArgument("--memory and --no-memory contradict each other"));
+  return false;
 }
 
 absl::Status Count(const CostOptions& o, Module& module) {
@@ -67,6 +75,7 @@ absl::Status Count(const CostOptions& o, Module& module) {
   RETURN_IF_ERROR(RunPasses(*flat, "flatten-call-graph"));
   // What cannot be planned (dynamic calls) has costs, but no peak.
   const auto peak = PeakMemoryOf(*flat);
+  if (o.table.over_time && !peak.ok()) return peak.status();
   const PeakMemory* shown = o.memory && peak.ok() ? &*peak : nullptr;
   return AtomicWriteFile(o.output, o.format == "json" ? CostJson(costs, shown, o.table)
                                                       : CostText(costs, shown, o.table));

@@ -113,7 +113,8 @@ std::string CostText(const ModuleCosts& costs, const PeakMemory* peak,
                           rows[k].cost.flops, rows[k].cost.transcendentals, rows[k].cost.bytes,
                           100 * Share(rows[k], costs, options), rows[k].key);
   if (shown < rows.size()) absl::StrAppend(&text, "... and ", rows.size() - shown, " more\n");
-  return peak != nullptr ? text + PeakText(*peak) : text;
+  if (peak == nullptr) return text;
+  return absl::StrCat(text, PeakText(*peak), options.over_time ? MemoryText(*peak, options) : "");
 }
 
 std::string CostJson(const ModuleCosts& costs, const PeakMemory* peak,
@@ -141,12 +142,18 @@ std::string CostJson(const ModuleCosts& costs, const PeakMemory* peak,
     for (const PeakArray& array : peak->at_peak)
       arrays.push_back({{"name", array.maker->name()},
                         {"bytes", array.bytes},
+                        {"opcode", std::string(Text(array.maker->opcode()))},
+                        {"scope", OuterScope(*array.maker)},
                         {"source", SourceLine(*array.maker)}});
     whole["peak_memory"] = {{"arguments", peak->arguments},
                             {"results", peak->results},
                             {"constants", peak->constants},
                             {"temporaries", peak->temporaries},
                             {"at_peak", arrays}};
+    if (options.over_time)
+      for (const PeakArray& moment : peak->over_time)
+        whole["peak_memory"]["over_time"].push_back(
+            {{"name", moment.maker->name()}, {"bytes", moment.bytes}});
   }
   return whole.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
 }

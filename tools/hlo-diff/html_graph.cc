@@ -1,6 +1,7 @@
 // Both modules as graphs, side by side.
 //
-// Drawn is what differs, and what it reads or is read by; all of a module that is small. An
+// Drawn is what differs, of copies of a block the first ones, and what it reads or is read by; all
+// of a module that is small. An
 // instruction lies one row below its lowest operand, in its row at the mean place of its operands:
 //
 //        x   w                 x   w
@@ -17,6 +18,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/string_view.h"
 #include "printer/printer.h"
+#include "tools/hlo-diff/folding.h"
 #include "tools/hlo-diff/report.h"
 #include "tools/hlo-diff/report_internal.h"
 
@@ -29,7 +31,8 @@ constexpr int kWidth = 168, kHeight = 36, kGapX = 14, kGapY = 30;  // pixels
 // One of the two modules.
 class Side {
  public:
-  Side(const Comparison& c, bool is_after) : c_(c), is_after_(is_after) {
+  Side(const Comparison& c, const Folding& folding, bool is_after)
+      : c_(c), folding_(folding), is_after_(is_after) {
     Choose();
     Place();
   }
@@ -79,7 +82,7 @@ class Side {
     }
     std::set<const Instruction*> wanted;
     for (const Instruction* i : all) {
-      if (KindOf(i) == "same") continue;
+      if (KindOf(i) == "same" || folding_.IsFolded(i)) continue;
       if (wanted.size() >= kMaxNodes) break;
       wanted.insert(i);
       wanted.insert(i->operands().begin(), i->operands().end());
@@ -145,6 +148,7 @@ class Side {
   }
 
   const Comparison& c_;
+  const Folding& folding_;
   const bool is_after_;
   size_t total_ = 0;
   std::vector<const Instruction*> drawn_;  // operands before their users
@@ -158,8 +162,8 @@ std::string DiffNodeId(const Instruction& i, bool is_after) {
   return absl::StrCat(is_after ? "a" : "b", i.id());
 }
 
-std::string DiffGraphs(const Comparison& c) {
-  const Side before(c, false), after(c, true);
+std::string DiffGraphs(const Comparison& c, const Folding& folding) {
+  const Side before(c, folding, false), after(c, folding, true);
   return absl::StrCat("<div class=\"graphs\"><figure><figcaption>", EscapedHtml(c.before_name),
                       before.Note(), "</figcaption><div>", before.Svg(),
                       "</div></figure><figure><figcaption>", EscapedHtml(c.after_name),

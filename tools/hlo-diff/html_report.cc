@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "printer/printer.h"
+#include "tools/hlo-diff/folding.h"
 #include "tools/hlo-diff/report_internal.h"
 
 namespace hlokit {
@@ -20,13 +21,14 @@ tr.added td:last-child { background: #2ea04333; }
 tr.changed td { background: #d2992233; }
 tr.computation td { font-weight: bold; padding-top: 1em; }
 tr.same td { opacity: .7; }
-body.short tr.same { display: none; }
+body.short tr.same, body.folds tr.folded { display: none; }
+tr.more td { cursor: pointer; opacity: .8; font-style: italic; } body:not(.folds) tr.more { display: none; }
 .graphs { display: flex; gap: 8px; } figure { flex: 1; min-width: 0; margin: 0; } figure > div { overflow: auto; height: 55vh; border: 1px solid #8886; }
 svg path { fill: none; stroke: #8889; } .node { cursor: pointer; } .node rect { fill: #8881; stroke: #888; } .node text { fill: currentColor; font: 11px sans-serif; text-anchor: middle; }
 .node.removed rect { fill: #f8514955; } .node.added rect { fill: #2ea04355; } .node.changed rect { fill: #d2992255; }
 .node.chosen rect { stroke: #0b57d0; stroke-width: 3; } tr.chosen td { outline: 2px solid #0b57d0; }
 </style>
-<body class="short">
+<body class="short folds">
 )";
 
 constexpr absl::string_view kScript = R"(<script>
@@ -36,8 +38,12 @@ function choose(node) {
   for (const each of [node, partner])
     if (each) { each.classList.add('chosen'); each.scrollIntoView({block: 'nearest', inline: 'center'}); }
   const row = document.querySelector(`tr[data-before="${node.id}"], tr[data-after="${node.id}"]`);
-  if (row) row.classList.add('chosen');
+  if (!row) return;
+  if (row.classList.contains('folded')) document.body.classList.remove('folds');
+  row.classList.add('chosen');
 }
+for (const more of document.querySelectorAll('tr.more'))
+  more.addEventListener('click', () => document.body.classList.remove('folds'));
 for (const node of document.querySelectorAll('.node')) {
   node.addEventListener('click', () => choose(node));
   node.addEventListener('keydown', (event) => event.key === 'Enter' && choose(node));
@@ -62,7 +68,7 @@ void AppendRow(std::string& html, absl::string_view kind, absl::string_view befo
 
 class Table {
  public:
-  explicit Table(const Comparison& c) : c_(c) {
+  Table(const Comparison& c, const Folding& folding) : c_(c), folding_(folding) {
     options_.metadata = (c.ignored & kMetadataAspect) == 0;
   }
 
@@ -97,20 +103,19 @@ class Table {
     const auto removed_until = [&](const Instruction* stop) {
       for (; next < old.size() && old[next] != stop; ++next)
         if (c_.match.AfterOf(old[next]) == nullptr)
-          AppendRow(html, "removed", Line(old[next]), "", "", Places(old[next], nullptr));
+          AppendFolded(html, "removed", old[next], nullptr, "");
       if (next < old.size()) ++next;
     };
     if (after != nullptr) {
       for (const Instruction* i : after->PostOrder()) {
         const Instruction* partner = c_.match.BeforeOf(i);
         if (partner == nullptr) {
-          AppendRow(html, "added", "", Line(i), "", Places(nullptr, i));
+          AppendFolded(html, "added", nullptr, i, "");
           continue;
         }
         if (Later(old, next, partner)) removed_until(partner);
         const uint32_t aspects = c_.match.Aspects(partner) & ~c_.ignored;
-        AppendRow(html, aspects != 0 ? "changed" : "same", Line(partner), Line(i),
-                  AspectsText(aspects), Places(partner, i));
+        AppendFolded(html, aspects != 0 ? "changed" : "same", partner, i, AspectsText(aspects));
       }
     }
     removed_until(nullptr);
@@ -124,7 +129,21 @@ class Table {
     return false;
   }
 
+  // A row of what differs; after the last one that is shown of its form, how many more there are.
+  void AppendFolded(std::string& html, absl::string_view kind, const Instruction* before,
+                    const Instruction* after, absl::string_view title) const {
+    const Instruction* key = before != nullptr ? before : after;
+    AppendRow(html, absl::StrCat(kind, folding_.IsFolded(key) ? " folded" : ""),
+              before != nullptr ? Line(before) : "", after != nullptr ? Line(after) : "", title,
+              Places(before, after));
+    if (const Folding::Form* form = folding_.MoreAfter(key)) {
+      const std::string more = Folding::MoreText(*form);
+      AppendRow(html, "more", before != nullptr ? more : "", after != nullptr ? more : "");
+    }
+  }
+
   const Comparison& c_;
+  const Folding& folding_;
   PrintOptions options_;
 };
 
@@ -135,12 +154,15 @@ std::string EscapedHtml(absl::string_view text) {
 }
 
 std::string HtmlReport(const Comparison& c) {
+  const Folding folding(c);
   return absl::StrCat(
       kHead, "<p>", EscapedHtml(c.before_name), " &rarr; ", EscapedHtml(c.after_name), "</p><pre>",
-      EscapedHtml(DiffSummary(c)), "</pre>\n", DiffGraphs(c),
+      EscapedHtml(DiffSummary(c)), "</pre>\n", DiffGraphs(c, folding),
       "<p><label><input type=\"checkbox\" "
-      "onchange=\"document.body.classList.toggle('short')\"> show what is the same</label></p>\n",
-      Table(c).Text(), kScript);
+      "onchange=\"document.body.classList.toggle('short')\"> show what is the same</label> "
+      "<label><input type=\"checkbox\" "
+      "onchange=\"document.body.classList.toggle('folds')\"> show all that is alike</label></p>\n",
+      Table(c, folding).Text(), kScript);
 }
 
 }  // namespace hlokit

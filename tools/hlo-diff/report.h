@@ -4,19 +4,9 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
-#include "analysis/module_match.h"
+#include "tools/hlo-diff/comparison.h"
 
 namespace hlokit {
-
-// Two modules, how they match, and what differs.
-struct Comparison {
-  std::string before_name, after_name;  // of the files
-  const Module& before;
-  const Module& after;
-  const ModuleMatch& match;
-  const ModuleDifference& difference;
-  uint32_t ignored;  // aspects that do not count
-};
 
 // First a summary: counts, in all and by opcode, source line and scope. Then removed instructions
 // after `-`, added ones after `+`, changed ones as both with a line that says in what; by

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "tools/hlo-diff/folding.h"
 #include "tools/hlo-diff/report.h"
 
 namespace hlokit {
@@ -15,7 +16,7 @@ std::string EscapedHtml(absl::string_view text);
 
 // Both modules drawn side by side, as HTML. Boxes have the ids of DiffNodeId, those of a pair name
 // each other in `data-partner`.
-std::string DiffGraphs(const Comparison& comparison);
+std::string DiffGraphs(const Comparison& comparison, const Folding& folding);
 std::string DiffNodeId(const Instruction& instruction, bool is_after);
 
 }  // namespace hlokit

@@ -6,6 +6,7 @@
 #include "analysis/source_line.h"
 #include "nlohmann/json.hpp"
 #include "printer/printer.h"
+#include "tools/hlo-diff/folding.h"
 #include "tools/hlo-diff/report_internal.h"
 
 namespace hlokit {
@@ -46,14 +47,6 @@ std::string CountsLine(const Comparison& c) {
                       " removed, ", d.added.size(), " added\n");
 }
 
-// The two outermost parts of op_name: `jit(f)/while`.
-std::string ScopeOf(const Instruction& i) {
-  const absl::string_view name = absl::string_view(i.metadata().op_name);
-  const size_t first = name.find('/');
-  const size_t second = first == name.npos ? name.npos : name.find('/', first + 1);
-  return std::string(name.substr(0, second));
-}
-
 // ` opcode: 3 multiply, 1 add`: the most frequent first, at most six; nothing where all are empty.
 template <typename Key>
 std::string GroupLine(const Comparison& c, absl::string_view title, const Key& key) {
@@ -72,35 +65,17 @@ std::string GroupLine(const Comparison& c, absl::string_view title, const Key& k
   return text.empty() ? "" : absl::StrCat("  ", title, ": ", text, "\n");
 }
 
-// An instruction's text without names and metadata, by which the copies of a repeated block are
-// alike.
-std::string FormOf(const Instruction& i) {
-  PrintOptions options;
-  options.metadata = false;
-  const std::string text = Print(i, options);
-  std::string form;
-  for (size_t k = 0; k < text.size(); ++k) {
-    form += text[k];
-    if (text[k] != '%') continue;
-    while (k + 1 < text.size() && text.find_first_of(" ,)", k + 1) != k + 1) ++k;
-  }
-  return form;
-}
-
-// The instructions of a list that are printed, the first kShown of each form, and a line for the
-// others: 32 layers that changed alike are told once.
+// The instructions of a list that are printed, and a line for the others of each form.
 template <typename Fn>
-void EachFolded(const std::vector<const Instruction*>& list, std::string& text, Fn print) {
-  constexpr int64_t kShown = 3;
-  std::map<std::string, int64_t> counts;
-  std::vector<const Instruction*> last;  // of each form that has more
+void EachFolded(const Folding& folding, const std::vector<const Instruction*>& list,
+                std::string& text, Fn print) {
+  std::string more;
   for (const Instruction* i : list) {
-    const int64_t count = ++counts[FormOf(*i)];
-    if (count <= kShown) print(*i);
-    if (count == kShown + 1) last.push_back(i);
+    if (!folding.IsFolded(i)) print(*i);
+    if (const Folding::Form* form = folding.MoreAfter(i))
+      absl::StrAppend(&more, "  ", Folding::MoreText(*form), "\n");
   }
-  for (const Instruction* i : last)
-    absl::StrAppend(&text, "  and ", counts[FormOf(*i)] - kShown, " more like %", i->name(), "\n");
+  text += more;
 }
 
 }  // namespace
@@ -110,25 +85,26 @@ std::string DiffSummary(const Comparison& c) {
   return absl::StrCat(
       CountsLine(c),
       GroupLine(c, "by opcode", [](const Instruction& i) { return std::string(Text(i.opcode())); }),
-      GroupLine(c, "by source line", SourceLine), GroupLine(c, "by scope", ScopeOf));
+      GroupLine(c, "by source line", SourceLine), GroupLine(c, "by scope", OuterScope));
 }
 
 std::string TextReport(const Comparison& c) {
   if (c.difference.empty()) return "";
   const PrintOptions options = LineOptions(c);
+  const Folding folding(c);
   std::string text =
       absl::StrCat("--- ", c.before_name, "\n+++ ", c.after_name, "\n", DiffSummary(c));
   for (const std::string& line : c.difference.header) absl::StrAppend(&text, "! ", line, "\n");
   for (const auto& [name, lines] : ByComputation(c)) {
     absl::StrAppend(&text, "@@ ", name, " @@\n");
-    EachFolded(lines.removed, text, [&, &text = text](const Instruction& i) {
+    EachFolded(folding, lines.removed, text, [&, &text = text](const Instruction& i) {
       absl::StrAppend(&text, "- ", Print(i, options), "\n");
     });
-    EachFolded(lines.changed, text, [&, &text = text](const Instruction& i) {
+    EachFolded(folding, lines.changed, text, [&, &text = text](const Instruction& i) {
       absl::StrAppend(&text, "~ ", AspectsText(c.match.Aspects(&i) & ~c.ignored), "\n  - ",
                       Print(i, options), "\n  + ", Print(*c.match.AfterOf(&i), options), "\n");
     });
-    EachFolded(lines.added, text, [&, &text = text](const Instruction& i) {
+    EachFolded(folding, lines.added, text, [&, &text = text](const Instruction& i) {
       absl::StrAppend(&text, "+ ", Print(i, options), "\n");
     });
   }
@@ -142,15 +118,32 @@ std::string JsonReport(const Comparison& c) {
     return json{
         {"name", i->name()}, {"computation", i->parent()->name()}, {"text", Print(*i, options)}};
   };
-  json removed = json::array(), added = json::array(), changed = json::array();
-  for (const Instruction* i : c.difference.removed) removed.push_back(entry(i));
-  for (const Instruction* i : c.difference.added) added.push_back(entry(i));
-  for (const Instruction* i : c.difference.changed)
-    changed.push_back({{"before", entry(i)},
-                       {"after", entry(c.match.AfterOf(i))},
-                       {"differs", AspectsText(c.match.Aspects(i) & ~c.ignored)}});
+  const Folding folding(c);
+  // Of a form with many, the first ones; the last of these names the others.
+  const auto list = [&](const std::vector<const Instruction*>& all, const auto& make) {
+    json shown = json::array();
+    for (const Instruction* i : all) {
+      if (folding.IsFolded(i)) continue;
+      shown.push_back(make(i));
+      const Folding::Form* form = folding.MoreAfter(i);
+      if (form == nullptr) continue;
+      for (size_t k = Folding::kShown; k < form->size(); ++k)
+        shown.back()["more_like_it"].push_back((*form)[k]->name());
+    }
+    return shown;
+  };
+  const json removed = list(c.difference.removed, entry), added = list(c.difference.added, entry);
+  const json changed = list(c.difference.changed, [&](const Instruction* i) {
+    return json{{"before", entry(i)},
+                {"after", entry(c.match.AfterOf(i))},
+                {"differs", AspectsText(c.match.Aspects(i) & ~c.ignored)}};
+  });
   const json whole = {{"equal", c.difference.empty()},
                       {"same", c.difference.same},
+                      {"counts",
+                       {{"removed", c.difference.removed.size()},
+                        {"added", c.difference.added.size()},
+                        {"changed", c.difference.changed.size()}}},
                       {"header", c.difference.header},
                       {"removed", removed},
                       {"added", added},

@@ -149,6 +149,7 @@ absl::Status AppendExplanation(const DumpedModule& module, const OptOptions& opt
     if (before != nullptr) explanation.Between(stage.Title(), *before, *now);
     before = std::move(now);
   }
+  if (before != nullptr) explanation.End(*before);
   absl::StrAppend(&out, module.name, "\n", explanation.Text());
   return absl::OkStatus();
 }

@@ -16,6 +16,23 @@ constexpr absl::string_view kFusion = "fusion";
 
 }  // namespace
 
+Explanation::Explanation(std::string name, std::string passes)
+    : name_(std::move(name)), passes_(std::move(passes)) {
+  if (const size_t comma = name_.find(','); comma != name_.npos)
+    pair_.emplace(name_.substr(0, comma), name_.substr(comma + 1), passes_);
+}
+
+void Explanation::End(const Module& module) {
+  if (pair_) return pair_->End(module);
+  if (seen_) return;
+  // No pass ran: what it is, and what fusion would decide.
+  for (const auto& [computation, text] : Find(module)) {
+    absl::StrAppend(&events_, "in ", computation, ": ", text, "\n");
+    seen_ = true;
+  }
+  if (seen_) NoteFusions(module, "fusion, if it ran now");
+}
+
 std::map<std::string, std::string> Explanation::Find(const Module& module) const {
   std::map<std::string, std::string> found;
   for (const Computation* c : module.Computations())
@@ -25,20 +42,21 @@ std::map<std::string, std::string> Explanation::Find(const Module& module) const
 }
 
 void Explanation::Before(absl::string_view pass, const Module& module) {
+  if (pair_) return pair_->Before(pass, module);
   before_ = Find(module);
   if (!seen_ && !before_.empty())
     for (const auto& [computation, text] : before_)
       absl::StrAppend(&events_, "before ", pass, ": in ", computation, ": ", text, "\n");
   seen_ |= !before_.empty();
-  if (pass == kFusion && !before_.empty()) NoteFusions(module);
+  if (pass == kFusion && !before_.empty()) NoteFusions(module, kFusion);
 }
 
-void Explanation::NoteFusions(const Module& module) {
+void Explanation::NoteFusions(const Module& module, absl::string_view when) {
   absl::StatusOr<std::vector<PassStep>> steps = ParsePassList(PassWithOptions(passes_, kFusion));
   if (!steps.ok() || steps->empty()) return;
   const FusionLimits limits = FusionLimitsOf(steps->front().arguments);
   for (const std::string& decision : FusionDecisions(module, name_, limits))
-    absl::StrAppend(&events_, kFusion, ": ", decision, "\n");
+    absl::StrAppend(&events_, when, ": ", decision, "\n");
 }
 
 void Explanation::Rewrite(absl::string_view pass, absl::string_view rule,
@@ -52,6 +70,7 @@ void Explanation::Rewrite(absl::string_view pass, absl::string_view rule,
 
 void Explanation::After(const PassRun& run, const Module& module) {
   if (!run.changed) return;
+  if (pair_) return pair_->After(run.name, module);
   const std::map<std::string, std::string> after = Find(module);
   for (const auto& [computation, text] : after) {
     const auto old = before_.find(computation);
@@ -68,6 +87,7 @@ void Explanation::After(const PassRun& run, const Module& module) {
 }
 
 void Explanation::Between(absl::string_view pass, const Module& before, const Module& after) {
+  if (pair_) return pair_->Between(pass, before, after);
   Before(pass, before);
   PassRun run;
   run.name = std::string(pass);
@@ -98,6 +118,7 @@ void Explanation::NoteReplacements(const Module& before, const Module& after) {
 }
 
 std::string Explanation::Text() const {
+  if (pair_) return pair_->Text();
   return absl::StrCat(
       "// ", name_,
       seen_ ? "\n" : ": no instruction has this name before or after any pass that ran\n", events_);

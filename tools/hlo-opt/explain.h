@@ -2,11 +2,13 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include "absl/strings/string_view.h"
 #include "ir/module.h"
 #include "passes/manager.h"
+#include "tools/hlo-opt/explain_pair.h"
 
 namespace hlokit {
 
@@ -15,9 +17,9 @@ namespace hlokit {
 // a walk over the module's names before and after each pass, and fusion a second time.
 class Explanation {
  public:
-  // `passes`: the list that runs.
-  Explanation(std::string name, std::string passes)
-      : name_(std::move(name)), passes_(std::move(passes)) {}
+  // `name`: of one instruction, or of two with a comma between, whose way into one fusion is told
+  // instead (PairExplanation). `passes`: the list that runs.
+  Explanation(std::string name, std::string passes);
 
   void Before(absl::string_view pass, const Module& module);
   void After(const PassRun& run, const Module& module);
@@ -29,16 +31,20 @@ class Explanation {
   // tells what replaced it or what it replaced.
   void Between(absl::string_view pass, const Module& before, const Module& after);
 
+  // After the last pass, or stage of a dump.
+  void End(const Module& module);
+
   // What was noted, a line an event; says so where no pass ever saw such a name.
   std::string Text() const;
 
  private:
   // Text of each instruction of that name, by its computation's name.
   std::map<std::string, std::string> Find(const Module& module) const;
-  void NoteFusions(const Module& module);
+  void NoteFusions(const Module& module, absl::string_view when);
   void NoteReplacements(const Module& before, const Module& after);
 
   const std::string name_, passes_;
+  std::optional<PairExplanation> pair_;
   std::map<std::string, std::string> before_;
   bool seen_ = false;
   std::string events_;

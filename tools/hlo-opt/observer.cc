@@ -53,6 +53,7 @@ absl::Status Observer::Start(const Module& module) {
 }
 
 absl::Status Observer::End(const Module& module) {
+  explanation_.End(module);
   if (dump_) dump_->Before("pipeline-end", module);
   return dump_ ? dump_->status() : absl::OkStatus();
 }

@@ -119,7 +119,8 @@ void AddPassDebuggingFlags(CLI::App& app, OptOptions& o) {
   app.add_flag("--print-after-all", o.print_after_all, "print the module after each pass");
   app.add_flag("--print-changed", o.print_changed, "print what each pass changed, as a diff");
   app.add_option("--explain", o.explain,
-                 "print which passes and rules made, changed or removed this instruction")
+                 "print which passes and rules made, changed or removed this instruction; of two "
+                 "(A,B), why they come into one fusion or do not")
       ->type_name("NAME");
   app.add_option("--between", o.between,
                  "of a dump folder: what differs between two stages, by number or pass")

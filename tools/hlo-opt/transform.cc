@@ -96,7 +96,7 @@ absl::Status Explained(absl::Status status, const std::string& spec, const OptOp
 
 absl::Status Transform(Module& module, const std::string& spec, const OptOptions& options,
                        const Reload& reload, std::vector<PassRun>& runs) {
-  if (spec.empty()) return absl::OkStatus();
+  if (spec.empty() && options.explain.empty()) return absl::OkStatus();
   PassMoment last;
   PassReport report;
   const absl::Status status = RunObserved(module, spec, options, last, report);

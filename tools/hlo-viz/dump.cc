@@ -13,6 +13,7 @@
 #include "absl/strings/strip.h"
 #include "support/file.h"
 #include "support/text.h"
+#include "tools/common/command.h"
 
 namespace hlokit {
 namespace {
@@ -92,6 +93,24 @@ std::string WithoutEnding(const std::string& module_path) {
   return std::string(stem);
 }
 
+// What a program of this machine reads in an object file; empty where there is none, or it reads
+// none.
+std::string Disassembled(const std::string& path) {
+  constexpr double kTimeLimit = 10;  // seconds
+  for (const char* program : {"llvm-objdump", "objdump"}) {
+    const auto done = RunCommand(
+        absl::StrCat(program, " -d -r --no-show-raw-insn ", ShellWord(path), " 2>/dev/null"),
+        kTimeLimit);
+    if (done.ok() && done->exit_status == 0 && !done->timed_out) return done->output;
+  }
+  return "";
+}
+
+absl::StatusOr<std::string> CodeTextOf(const fs::path& file) {
+  if (file.extension() == ".o") return Disassembled(file.string());
+  return ReadFile(file.string());
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<DumpedModule>> ModulesOfFolder(const std::string& folder) {
@@ -136,14 +155,15 @@ std::vector<CodeFile> ReadCodeFiles(const std::string& module_path) {
   for (; !error && it != fs::directory_iterator(); it.increment(error)) {
     const std::string name = it->path().filename().string();
     if (absl::StartsWith(name, module + ".") &&
-        (absl::EndsWith(name, ".ll") || absl::EndsWith(name, ".ptx") || absl::EndsWith(name, ".s")))
+        (absl::EndsWith(name, ".ll") || absl::EndsWith(name, ".ptx") ||
+         absl::EndsWith(name, ".s") || absl::EndsWith(name, ".o")))
       found.push_back(it->path());
   }
   std::sort(found.begin(), found.end());
   size_t bytes = 0;
   for (const fs::path& file : found) {
-    auto text = ReadFile(file.string());
-    if (!text.ok() || (bytes += text->size()) > kMaxBytes) continue;
+    auto text = CodeTextOf(file);
+    if (!text.ok() || text->empty() || (bytes += text->size()) > kMaxBytes) continue;
     files.push_back({file.filename().string().substr(module.size() + 1), *std::move(text)});
   }
   return files;

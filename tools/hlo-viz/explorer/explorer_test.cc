@@ -29,7 +29,8 @@ allocation 2: size 4, thread-local:
 Total bytes used: 196
 )";
 
-// A page holds the texts inside <script>; bytes that are no UTF-8 would make the whole of it unreadable.
+// A page holds the texts inside <script>; bytes that are no UTF-8 would make the whole of it
+// unreadable.
 TEST(ExplorerJson, TextsStayWithinTheScript) {
   std::string out;
   AppendJsonText(out, "a\"b\\</script>\n\xff");
@@ -95,13 +96,18 @@ TEST(KernelCode, IsFoundByTheNamesThatLanguagesTake) {
   const auto module = *ParseModule(kFusions);
   const ModuleIndex index(*module);
   const std::vector<CodeFile> files = {
-      {"a.ir-no-opt.ll", "; one\ndefine ptr @add_fusion.2(ptr %0) {\n}\ndefine internal void @x() {\n"},
-      {"part.ir-with-opt.ll", "define ptr @\"add_fusion.2\"() {\n}\ndefine ptr @call_kernel() {\n}\n"},
+      {"a.ir-no-opt.ll",
+       "; one\ndefine ptr @add_fusion.2(ptr %0) {\n}\ndefine internal void @x() {\n"},
+      {"part.ir-with-opt.ll",
+       "define ptr @\"add_fusion.2\"() {\n}\ndefine ptr @call_kernel() {\n}\n"},
       {"ptx", "// head\n.visible .entry add_fusion_2(\n.param .u64 p)\n{ret;}\n.entry add_7(\n"},
       {"s", "\t.globl call\ncall:  # @call\n\tret\n.L1:\n"},
-      {"a.o", "call:"}};
+      {"obj-file.a.o",
+       "\na.o:  file format elf64-x86-64\n\nDisassembly of section .ltext:\n\n0000000000000000 "
+       "<call>:\n   0: movq 8(%rdi), %rax\n   4: jle 0xd <call+0xd>\n"},
+      {"a.bc", "call:"}};
   const std::vector<KernelCode> found = FindKernelCode(index, files);
-  ASSERT_EQ(found.size(), 5u);
+  ASSERT_EQ(found.size(), 6u);
   EXPECT_EQ(found[0].title, "LLVM IR");
   EXPECT_EQ(found[0].text, files[0].text);  // a file of one kernel
   EXPECT_EQ(found[1].title, "LLVM IR, optimized");
@@ -110,6 +116,8 @@ TEST(KernelCode, IsFoundByTheNamesThatLanguagesTake) {
   EXPECT_EQ(found[3].instruction->name(), "add_fusion.2");
   EXPECT_EQ(found[3].text, ".visible .entry add_fusion_2(\n.param .u64 p)\n{ret;}\n");
   EXPECT_EQ(found[4].title, "assembler");
+  EXPECT_EQ(found[5].title, "machine code");
+  EXPECT_EQ(found[5].instruction->name(), "call");
 }
 
 TEST(MemoryData, NeedsAScheduleOrFiles) {

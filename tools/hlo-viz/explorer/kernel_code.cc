@@ -13,19 +13,21 @@
 namespace hlokit {
 namespace {
 
-enum class Language : uint8_t { kNone, kLlvm, kPtx, kAssembler };
+enum class Language : uint8_t { kNone, kLlvm, kPtx, kAssembler, kObject };
 
 // By the ending; of `ptx`, which is left of module_0001.jit_f.ptx, it is all.
 Language LanguageOf(absl::string_view file) {
   const absl::string_view ending = file.substr(file.rfind('.') + 1);
   if (ending == "ll") return Language::kLlvm;
   if (ending == "ptx") return Language::kPtx;
+  if (ending == "o") return Language::kObject;
   return ending == "s" ? Language::kAssembler : Language::kNone;
 }
 
 std::string TitleOf(absl::string_view file, Language language) {
   if (language == Language::kPtx) return "PTX";
   if (language == Language::kAssembler) return "assembler";
+  if (language == Language::kObject) return "machine code";
   if (absl::StrContains(file, "no-opt") || absl::StrContains(file, "no_opt")) return "LLVM IR";
   return "LLVM IR, optimized";
 }
@@ -54,6 +56,15 @@ absl::string_view FunctionOf(absl::string_view line, Language language) {
   if (language == Language::kPtx) {
     const size_t at = line.find(".entry ");
     return at == line.npos ? "" : UntilAny(line.substr(at + 7), "( \t");
+  }
+  if (line.empty()) return "";
+  if (language == Language::kObject) {
+    const size_t at = line.find(" <");
+    absl::string_view name = at == line.npos ? "" : line.substr(at + 2);
+    return absl::ascii_isxdigit(static_cast<unsigned char>(line[0])) &&
+                   absl::ConsumeSuffix(&name, ">:")
+               ? name
+               : "";
   }
   absl::string_view label = UntilAny(line, " \t#");
   return !label.empty() && label[0] != '.' && absl::ConsumeSuffix(&label, ":") ? label : "";

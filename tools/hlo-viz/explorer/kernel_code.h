@@ -22,8 +22,8 @@ struct CodeFile {
   std::string text;
 };
 
-// Cuts files of LLVM IR (.ll), PTX (.ptx) and assembler (.s) into functions and finds the
-// instruction of each. A kernel has its instruction's name, in XLA with other letters for those
+// Cuts files of LLVM IR (.ll), PTX (.ptx), assembler (.s) and disassembled objects (.o) into
+// functions and finds the instruction of each. A kernel has its instruction's name, in XLA with other letters for those
 // that the language does not take:
 //   loop_add_fusion.2 -> .visible .entry loop_add_fusion_2(     define ptr @loop_add_fusion.2(
 // A file of one kernel is shown whole, of several the function alone. Instructions inside of

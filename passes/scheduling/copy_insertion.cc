@@ -151,11 +151,15 @@ bool KeepsArgument(const Instruction& copy, const Branch& branch) {
 // Users of copies that change no layout read what was copied.
 bool BypassCopies(Computation& computation, const Branch& branch) {
   bool changed = false;
+  const auto holds = [&](const Instruction* user) {  // the state of a loop and the like
+    return user->opcode() == Opcode::kTuple && (branch.conditional == nullptr || !user->IsRoot());
+  };
   for (Instruction* i : computation.PostOrder()) {
     if (i->opcode() != Opcode::kCopy || IsUnusedCopy(i) || !i->shape().IsArray() ||
         i->shape() != i->operand(0)->shape() || !i->control_predecessors().empty() ||
         !i->control_successors().empty() || i->sharding() != nullptr ||
-        !i->backend_config().empty() || KeepsArgument(*i, branch))
+        !i->backend_config().empty() || KeepsArgument(*i, branch) ||
+        std::any_of(i->users().begin(), i->users().end(), holds))
       continue;
     i->ReplaceAllUsesWith(i->operand(0));
     changed = true;
@@ -359,7 +363,8 @@ absl::StatusOr<bool> Run(Module& module) {
     }
   }
   for (Computation* c : run) {
-    changed |= BypassCopies(*c, branch_of[c->id()]);
+    // In the body of a loop a copy's place tells which of several it is to be.
+    if (!is_body[c->id()]) changed |= BypassCopies(*c, branch_of[c->id()]);
     changed |= TakeTuplesApart(*c, is_body[c->id()]);
     for (Instruction* i : c->PostOrder())
       if (const std::optional<WhileState> loop = WhileState::Of(i); loop) {

@@ -304,7 +304,9 @@ class Import {
   static void MarkManual(Computation& body) {
     for (Instruction* i : body.Instructions()) {
       if (i->sharding() == nullptr && i->shape().IsArray()) SetSharding(i, Manual());
-      const bool applies = HasTrait(i->opcode(), kCollective) && i->to_apply() != nullptr;
+      const bool applies =
+          (HasTrait(i->opcode(), kCollective) || i->opcode() == Opcode::kReduce) &&
+          i->to_apply() != nullptr;
       if (!applies) continue;
       for (Instruction* step : i->to_apply()->Instructions())
         if (!step->IsParameter() && step->sharding() == nullptr && step->shape().IsArray())
@@ -372,6 +374,29 @@ bool HasShardings(const Module& module) {
   return false;
 }
 
+bool IsReplicated(const Sharding& sharding) {
+  if (sharding.kind != Sharding::Kind::kTuple) return sharding.kind == Sharding::Kind::kReplicated;
+  return std::all_of(sharding.elements.begin(), sharding.elements.end(), IsReplicated);
+}
+
+std::vector<const Instruction*> WithoutSharding(const Module& module) {
+  std::vector<const Instruction*> none;
+  for (const Computation* c : module.Computations())
+    for (const Instruction* i : c->Instructions())
+      if (i->sharding() == nullptr) none.push_back(i);
+  return none;
+}
+
+// Shardy writes no sharding where it found none along any axis.
+void DropFoundReplicated(Module& module, absl::Span<const Instruction* const> none) {
+  std::vector<bool> found(module.id_bound(), false);
+  for (const Instruction* i : none) found[i->id()] = true;
+  for (Computation* c : module.Computations())
+    for (Instruction* i : c->Instructions())
+      if (found[i->id()] && i->sharding() != nullptr && IsReplicated(*i->sharding()))
+        i->mutable_extras().sharding.reset();
+}
+
 // The tuple around a lone result takes its sharding as it is, without the braces of a tuple.
 void UnwrapLoneResult(Module& module) {
   Instruction* root = module.entry()->root();
@@ -395,11 +420,14 @@ absl::StatusOr<bool> RunShardyXla(Module& module) {
   const std::vector<bool> results = header.propagate_sharding_to_output;
   header.propagate_sharding_to_parameters = OpenParameters(module);
   header.propagate_sharding_to_output = OpenResults(module);
+  const std::vector<const Instruction*> none = WithoutSharding(module);
   const auto spread = PropagateByShardy(module);
   header.propagate_sharding_to_parameters = parameters;
   header.propagate_sharding_to_output = results;
   RETURN_IF_ERROR(spread.status());
+  DropFoundReplicated(module, none);
   JoinEqualFunctions(module, copies);
+  for (Computation* c : module.ComputationsPostOrder()) MergeEqual(*c, /*same_shardings=*/true);
   UnwrapLoneResult(module);
   return changed || *spread;
 }

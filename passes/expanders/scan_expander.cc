@@ -90,67 +90,104 @@ Made ExpandScan(Instruction* i, Rewriter& r) {
   return tuple ? w.Tuple(made) : made[0];
 }
 
-// [groups] sizes as [groups, dims...]: whether position p along `dim` lies in group g.
-Instruction* InGroup(HloWriter& w, Instruction* sizes, const DimVector& dims, int64_t dim) {
-  const int64_t groups = sizes->shape().dims[0];
+// How a dimension of groups is put into an array: at position `at`, of sizes [batch..., groups]
+// whose batch dimensions are those of the array.
+struct GroupPlace {
+  Instruction* sizes;
+  int64_t at;
+
+  int64_t BatchCount() const { return sizes->shape().rank() - 1; }
+  int64_t Moved(int64_t d) const { return d < at ? d : d + 1; }
+  // The group dimension first, where it is wanted.
+  DimVector Moved(const DimVector& dims, bool group_first = false) const {
+    DimVector moved;
+    if (group_first) moved.push_back(at);
+    for (const int64_t d : dims) moved.push_back(Moved(d));
+    return moved;
+  }
+};
+
+// Whether position p along dimension `dim` of an array of `dims` lies in group g; `batch` are the
+// dimensions of the array that the sizes have too.
+Instruction* InGroup(HloWriter& w, const GroupPlace& place, const DimVector& dims, int64_t dim,
+                     const DimVector& batch) {
+  Instruction* sizes = place.sizes;
+  const int64_t nb = place.BatchCount(), groups = sizes->shape().dims[nb];
   const ElementType type = sizes->shape().type;
-  const Shape square = RowMajor(type, {groups, groups});
-  Instruction* before = w.Compare(w.Iota(type, square.dims, 1), w.Iota(type, square.dims, 0),
+  DimVector square_dims = sizes->shape().dims, along;
+  square_dims.push_back(groups);
+  for (int64_t d = 0; d < nb; ++d) along.push_back(d);
+  along.push_back(nb + 1);
+  const Shape square = RowMajor(type, square_dims);
+  Instruction* before = w.Compare(w.Iota(type, square.dims, nb + 1), w.Iota(type, square.dims, nb),
                                   ComparisonDirection::kLe);
   Instruction* counted =
-      w.Select(before, w.Broadcast(sizes, square.dims, {1}), w.FillInteger(square, 0));
-  Instruction* ends =
-      w.Reduce(counted, w.Integer(type, 0), {1}, MakeReducer(*sizes->module(), Opcode::kAdd, type));
+      w.Select(before, w.Broadcast(sizes, square.dims, along), w.FillInteger(square, 0));
+  Instruction* ends = w.Reduce(counted, w.Integer(type, 0), {nb + 1},
+                               MakeReducer(*sizes->module(), Opcode::kAdd, type));
   Instruction* starts = w.Binary(Opcode::kSubtract, ends, sizes);
   Instruction* at = w.Iota(type, dims, dim);
+  DimVector where(batch.begin(), batch.begin() + nb);
+  where.push_back(place.at);
   return w.Binary(Opcode::kAnd,
-                  w.Compare(at, w.Broadcast(starts, dims, {0}), ComparisonDirection::kGe),
-                  w.Compare(at, w.Broadcast(ends, dims, {0}), ComparisonDirection::kLt));
+                  w.Compare(at, w.Broadcast(starts, dims, where), ComparisonDirection::kGe),
+                  w.Compare(at, w.Broadcast(ends, dims, where), ComparisonDirection::kLt));
 }
 
 // x for each group, zero outside of the group along dimension `ragged` of x.
-Instruction* Grouped(HloWriter& w, Instruction* x, Instruction* sizes, int64_t ragged) {
+Instruction* Grouped(HloWriter& w, Instruction* x, const GroupPlace& place, int64_t ragged,
+                     const DimVector& batch) {
   DimVector dims = x->shape().dims, where;
-  for (int64_t d = 0; d < x->shape().rank(); ++d) where.push_back(d + 1);
-  dims.insert(dims.begin(), sizes->shape().dims[0]);
+  for (int64_t d = 0; d < x->shape().rank(); ++d) where.push_back(place.Moved(d));
+  dims.insert(dims.begin() + place.at, place.sizes->shape().dims[place.BatchCount()]);
   Instruction* copies = w.Broadcast(x, dims, where);
-  return w.Select(InGroup(w, sizes, dims, ragged + 1), copies, w.FillInteger(copies->shape(), 0));
+  return w.Select(InGroup(w, place, dims, place.Moved(ragged), place.Moved(batch)), copies,
+                  w.FillInteger(copies->shape(), 0));
 }
 
-DimVector Shifted(const DimVector& dims, int64_t first = -1) {
-  DimVector shifted;
-  if (first >= 0) shifted.push_back(first);
-  for (int64_t d : dims) shifted.push_back(d + 1);
-  return shifted;
+// Groups of a batch dimension are computed alike.
+Instruction* PlainDot(const Instruction* i, Rewriter& r) {
+  const auto& attrs = i->attr<RaggedDotAttrs>();
+  DotAttrs dot;
+  dot.lhs_batch_dims = attrs.lhs_batch_dims;
+  dot.rhs_batch_dims = attrs.rhs_batch_dims;
+  dot.lhs_contracting_dims = attrs.lhs_contracting_dims;
+  dot.rhs_contracting_dims = attrs.rhs_contracting_dims;
+  dot.operand_precision = attrs.operand_precision;
+  dot.algorithm = attrs.algorithm;
+  return r.Add(Opcode::kDot, i->shape(), {i->operand(0), i->operand(1)}, std::move(dot));
 }
 
 Made RewriteRaggedDot(Instruction* i, Rewriter& r) {
   if (i->opcode() != Opcode::kRaggedDot || i->shape().HasDynamicDims()) return nullptr;
   const auto& attrs = i->attr<RaggedDotAttrs>();
-  Instruction* sizes = i->operand(2);
   const int64_t ragged = attrs.lhs_ragged_dims[0];
-  if (sizes->shape().rank() != 1 || Contains(attrs.lhs_batch_dims, ragged)) return nullptr;
+  if (Contains(attrs.lhs_batch_dims, ragged)) return PlainDot(i, r);
+  GroupPlace place{i->operand(2), 0};
+  place.at = place.BatchCount();
+  if (place.at != 0 && place.at != static_cast<int64_t>(attrs.lhs_batch_dims.size()))
+    return nullptr;  // sizes for each row of another dimension
   HloWriter w(r);
-  Instruction* lhs = Grouped(w, i->operand(0), sizes, ragged);
+  Instruction* lhs = Grouped(w, i->operand(0), place, ragged, attrs.lhs_batch_dims);
   Instruction* rhs = i->operand(1);
   DotAttrs dot;
   dot.operand_precision = attrs.operand_precision;
   dot.algorithm = attrs.algorithm;
   const auto& contracted = attrs.lhs_contracting_dims;
   if (!Contains(contracted, ragged)) {  // the groups are summed, all but a row's own being zero
-    dot.lhs_batch_dims = Shifted(attrs.lhs_batch_dims);
+    dot.lhs_batch_dims = place.Moved(attrs.lhs_batch_dims);
     dot.rhs_batch_dims = attrs.rhs_batch_dims;
-    dot.lhs_contracting_dims = Shifted(contracted, 0);
+    dot.lhs_contracting_dims = place.Moved(contracted, true);
     dot.rhs_contracting_dims = attrs.rhs_contracting_dims;
     dot.rhs_contracting_dims.insert(dot.rhs_contracting_dims.begin(), attrs.rhs_group_dims[0]);
   } else {
-    int64_t at = 0;
-    while (contracted[at] != ragged) ++at;
-    rhs = Grouped(w, rhs, sizes, attrs.rhs_contracting_dims[at]);
-    dot.lhs_batch_dims = Shifted(attrs.lhs_batch_dims, 0);
-    dot.rhs_batch_dims = Shifted(attrs.rhs_batch_dims, 0);
-    dot.lhs_contracting_dims = Shifted(contracted);
-    dot.rhs_contracting_dims = Shifted(attrs.rhs_contracting_dims);
+    int64_t k = 0;
+    while (contracted[k] != ragged) ++k;
+    rhs = Grouped(w, rhs, place, attrs.rhs_contracting_dims[k], attrs.rhs_batch_dims);
+    dot.lhs_batch_dims = place.Moved(attrs.lhs_batch_dims, true);
+    dot.rhs_batch_dims = place.Moved(attrs.rhs_batch_dims, true);
+    dot.lhs_contracting_dims = place.Moved(contracted);
+    dot.rhs_contracting_dims = place.Moved(attrs.rhs_contracting_dims);
   }
   return r.Add(Opcode::kDot, i->shape(), {lhs, rhs}, std::move(dot));
 }
@@ -161,8 +198,8 @@ Made RewriteRaggedDot(Instruction* i, Rewriter& r) {
 std::unique_ptr<Pass> CreateScanExpander() { return MakeExpander("scan_expander", ExpandScan); }
 
 // ragged_dot_rewriter: a ragged dot becomes a dot of all groups, of which each row's own is kept by
-// a mask. Infinities of one group reach the others as NaN. Ragged batch dimensions, and group sizes
-// of more than one dimension, stay.
+// a mask, and one whose batch is ragged a plain dot. Infinities of one group reach the others as
+// NaN. Group sizes of more dimensions than groups and batch stay.
 std::unique_ptr<Pass> CreateRaggedDotRewriter() {
   return MakeExpander("ragged_dot_rewriter", RewriteRaggedDot);
 }

@@ -265,6 +265,8 @@ SpmdVisitor::Handler SpmdVisitor::HandlerOf(const Instruction& i) const {
       return &SpmdVisitor::TopK;
     case Opcode::kDot:
       return &SpmdVisitor::Dot;
+    case Opcode::kRaggedDot:
+      return &SpmdVisitor::RaggedDot;
     case Opcode::kGather:
     case Opcode::kScatter:
       return &SpmdVisitor::Indexed;

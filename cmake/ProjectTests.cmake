@@ -81,7 +81,8 @@ if(TARGET pjrt_hlokit)
   # The programs of benchmarks/peers at small sizes: results equal XLA's, and torch's where that is installed.
   add_test(NAME project.peers COMMAND ${HLOKIT_JAX_PYTHON} ${PROJECT_SOURCE_DIR}/benchmarks/peers/compare.py --small --rounds 1
            --seconds 0.01 --peers hlokit,xla,torch --bin $<TARGET_FILE_DIR:hlo-run>)
-  set_tests_properties(project.peers PROPERTIES LABELS exec SKIP_RETURN_CODE 77 TIMEOUT 900)
+  add_test(NAME project.peers_page COMMAND ${HLOKIT_JAX_PYTHON} ${PROJECT_SOURCE_DIR}/benchmarks/peers/compare_test.py)
+  set_tests_properties(project.peers project.peers_page PROPERTIES LABELS exec SKIP_RETURN_CODE 77 TIMEOUT 900)
   set_tests_properties(project.jax project.jax_ffi project.jax_cases project.jax_manner project.jax_sharding PROPERTIES LABELS exec SKIP_RETURN_CODE 77 TIMEOUT 600)
 endif()
 

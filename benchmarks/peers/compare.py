@@ -1,13 +1,17 @@
 """Programs that users know, by hlokit and by what they would run them with instead, side by side:
 
 compare.py --bin BUILD/bin --python PYTHON [--programs REGEX] [--peers hlokit,xla,...] [--rounds 2] [--seconds 2]
-           [--threads N] [--small] [--markdown FILE] [--page FILE]
+           [--threads N] [--small] [--markdown FILE] [--page FILE] [--limit SECONDS] [--keep FILE.json]
 
-PYTHON has jax and what it has of torch, openvino and onnxruntime; what is missing has no column. Each program runs in a process
-of its own, peers take turns, round by round; a figure is the fastest run. Results are compared with XLA's. Prints a line a program:
+PYTHON has jax and what it has of torch, openvino and onnxruntime; what is missing has no column. Peers take turns, round by round, a
+process for each framework and program; a figure is the fastest run. Results are compared with XLA's. Prints a line a program:
 milliseconds, and how many times as fast hlokit is as the best of the others, with frozen weights and with fresh ones.
---page writes the page docs/peers.md: the table, the machine and the versions. Exit status 1 where a program fails on hlokit
-or where results differ, 77 where jax is missing.
+--page writes the page docs/peers.md: the table, the machine and the versions. --limit ends after so many seconds: a program that
+was begun then has no row. --keep holds what was measured, so that the next call goes on with the programs that are missing:
+
+    compare.py --bin build/release/bin --python PYTHON --page docs/peers.md --limit 340 --keep FILE.json   (until all have rows)
+
+Exit status 1 where a program fails on hlokit or where results differ, 77 where jax is missing.
 """
 import argparse
 import json
@@ -19,6 +23,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
@@ -31,11 +36,13 @@ except ImportError as missing:  # numpy or ml_dtypes
 
 OURS = ["hlokit", "hlokit_fresh"]
 PEERS = [*OURS, "xla", "torch", "torch_compiled", "openvino", "onnxruntime"]
+# Peers of one framework share a process: what it imports, the weights, and the lowered module.
+FRAMEWORKS = {p: "jax" if p in (*OURS, "xla") else "torch" for p in PEERS}
 MODULES = {"hlokit": "jax", "hlokit_fresh": "jax", "xla": "jax", "torch_compiled": "torch"}
 PAGE = """# Programs that users know, beside other ways to run them
 
-This page is made by `benchmarks/peers/compare.py --page docs/peers.md`. Each figure is the fastest run, in ms, of a process of its own; peers
-take turns. The last columns say how many times as fast hlokit is as the best of the others: with weights that are promised to stay the same (`hlokit`,
+This page is made by `benchmarks/peers/compare.py --page docs/peers.md`. Each figure is the fastest run, in ms; peers
+take turns, a process for each framework. The last columns say how many times as fast hlokit is as the best of the others: with weights that are promised to stay the same (`hlokit`,
 `--freeze-inputs`, the others have them as constants of the model), and with weights that may be new in each run (`hlokit_fresh`).
 Where a cell is empty, the peer is not installed or has no such program. Programs, sizes and settings: `benchmarks/peers/programs.py` and `measure.py`.
 
@@ -47,19 +54,19 @@ def has(python, peer):
     return found.returncode == 0
 
 
-def measured(a, name, peer, out):
-    """The line of measure.py, or a word on why there is none."""
-    command = [a.python, HERE / "measure.py", name, peer, "--out", out, "--bin", a.bin, "--seconds", a.seconds,
+def measured(a, name, group, folder):
+    """{peer: the line of measure.py, or a word on why there is none}, of peers that share a process."""
+    command = [a.python, HERE / "measure.py", name, ",".join(group), "--out", folder, "--bin", a.bin, "--seconds", a.seconds,
                "--threads", a.threads, *(["--small"] if a.small else [])]
     environment = {**os.environ, **({"OMP_NUM_THREADS": str(a.threads)} if a.threads else {})}
+    limit = min(a.timeout * len(group), max(a.end - time.monotonic(), 1))
     try:
-        done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=a.timeout, check=False,
-                              env=environment)
-    except subprocess.TimeoutExpired:
-        return f"longer than {a.timeout} s"
-    if done.returncode:
-        return (done.stderr.strip().splitlines() or ["failed"])[-1][:150]
-    return json.loads(done.stdout.strip().splitlines()[-1])
+        done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=limit, check=False, env=environment)
+        printed, word = done.stdout, (done.stderr.strip().splitlines() or ["failed"])[-1][:150]
+    except subprocess.TimeoutExpired as late:
+        printed, word = (late.stdout or b"").decode(), f"longer than {limit:.0f} s"
+    lines = [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
+    return {peer: word for peer in group} | {line["peer"]: line.get("fault", line) for line in lines}
 
 
 def difference(got, want):
@@ -76,21 +83,34 @@ def difference(got, want):
 
 def compare_program(a, name, peers, folder):
     """({peer: seconds}, words on what went wrong)"""
-    times, faults = {}, []
+    times, faults = {}, {}
     for _ in range(a.rounds):
-        for peer in [p for p in peers if p not in [f[0] for f in faults]]:
-            got = measured(a, name, peer, folder / f"{name}.{peer}.npz")
-            if isinstance(got, str):
-                faults.append((peer, got))
-            else:
-                times[peer] = min(times.get(peer, math.inf), got["run_s"])
+        for framework in dict.fromkeys(FRAMEWORKS[p] for p in peers):
+            group = [p for p in peers if FRAMEWORKS[p] == framework and p not in faults]
+            for peer, got in (measured(a, name, group, folder) if group else {}).items():
+                if isinstance(got, str):
+                    faults[peer] = got
+                else:
+                    times[peer] = min(times.get(peer, math.inf), got["run_s"])
     reference = "xla" if "xla" in times else next(iter(times), None)
     for peer in times:
         if peer != reference:
             error = difference(numpy.load(folder / f"{name}.{peer}.npz"), numpy.load(folder / f"{name}.{reference}.npz"))
             if error > programs.PROGRAMS[name].tolerance:
-                faults.append((peer, f"differs from {reference} by {error:.2g}"))
+                faults[peer] = f"differs from {reference} by {error:.2g}"
     return times, faults
+
+
+def kept(a):
+    """{program: [times, faults]} of earlier calls, and a function that keeps another one."""
+    found = json.loads(a.keep.read_text(encoding="utf-8")) if a.keep and a.keep.exists() else {}
+
+    def keep(name, times, faults):
+        found[name] = [times, faults]
+        if a.keep:
+            a.keep.write_text(json.dumps(found) + "\n", encoding="utf-8")
+
+    return found, keep
 
 
 def ratios_of(times):
@@ -101,17 +121,23 @@ def ratios_of(times):
 
 def rows_of(a, peers):
     ratios, failed = {ours: [] for ours in OURS}, False
+    found_before, keep = kept(a)
     with tempfile.TemporaryDirectory() as folder:
         for name in programs.PROGRAMS:
-            if not re.search(a.programs, name):
+            if not re.search(a.programs, name) or (name not in found_before and time.monotonic() >= a.end):
                 continue
-            times, faults = compare_program(a, name, peers, pathlib.Path(folder))
+            if name not in found_before:
+                got = compare_program(a, name, peers, pathlib.Path(folder))
+                if time.monotonic() >= a.end:  # cut short: no row
+                    continue
+                keep(name, *got)
+            times, faults = found_before[name]
             found = ratios_of(times)
             for ours, ratio in found.items():
                 ratios[ours].append(ratio)
             cells = [f"{times[p] * 1e3:.3g}" if p in times else "" for p in peers]
             yield [name, *cells, *[f"{found[ours]:.2f}" if ours in found else "" for ours in OURS]]
-            for peer, word in faults:
+            for peer, word in faults.items():
                 print(f"{name}, {peer}: {word}", file=sys.stderr)
                 failed |= peer in OURS or word.startswith("differs")
     means = [f"{math.prod(r) ** (1 / len(r)):.2f}" if r else "" for r in ratios.values()]
@@ -121,7 +147,7 @@ def rows_of(a, peers):
         sys.exit(1)
 
 
-def machine(a, peers):
+def machine(a, peers, shown):
     """A sentence on the processor and on the versions of the peers."""
     names = [line.split(":")[1].strip() for line in pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
              if line.startswith("model name")]
@@ -129,7 +155,9 @@ def machine(a, peers):
     script = f"import importlib.metadata as m; print(', '.join(f'{{n}} {{m.version(n)}}' for n in {modules}))"
     versions = subprocess.run([a.python, "-c", script], capture_output=True, text=True, check=False).stdout.strip()
     cores = f"{len(names)} cores of {names[0]}" if names else platform.machine()
-    return f"Measured on {cores}, {a.rounds} rounds of {a.seconds} s, with {versions}.\n"
+    left = [name for name in programs.PROGRAMS if name not in shown]
+    missing = f" Not measured this time: {', '.join(left)}." if left else ""
+    return f"Measured on {cores}, {a.rounds} rounds of {a.seconds} s, with {versions}.{missing}\n"
 
 
 def main():
@@ -145,23 +173,28 @@ def main():
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--markdown", type=pathlib.Path)
     parser.add_argument("--page", type=pathlib.Path)
+    parser.add_argument("--limit", type=float, default=math.inf)
+    parser.add_argument("--keep", type=pathlib.Path)
     a = parser.parse_args()
+    a.end = time.monotonic() + a.limit
     peers = [p for p in a.peers.split(",") if has(a.python, p)]
     if "xla" in a.peers.split(",") and "xla" not in peers:
         print(f"skipped: {a.python} has no jax")
         sys.exit(77)
     head = ["ms", *peers, *[f"best of others / {ours}" for ours in OURS]]
+    shown = []
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     print("\n".join(lines), flush=True)
     try:
         for row in rows_of(a, peers):
             lines.append("| " + " | ".join(row) + " |")
+            shown.append(row[0])
             print(lines[-1], flush=True)
     finally:
         if a.markdown:
             a.markdown.write_text("\n".join(lines) + "\n", encoding="utf-8")
         if a.page:
-            a.page.write_text(PAGE + "\n".join(lines) + "\n\n" + machine(a, peers), encoding="utf-8")
+            a.page.write_text(PAGE + "\n".join(lines) + "\n\n" + machine(a, peers, shown), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,13 +1,15 @@
-"""Runs one program of benchmarks/peers by one peer, for compare.py:
+"""Runs one program of benchmarks/peers by one peer or by several that share what they import and the weights, for compare.py:
 
-measure.py PROGRAM PEER --out RESULTS.npz [--bin BUILD/bin] [--seconds S] [--threads N] [--small] [--version]
+measure.py PROGRAM PEER[,PEER...] --out FOLDER [--bin BUILD/bin] [--seconds S] [--threads N] [--small]
 
-prints a line of JSON: run_s (the fastest run), median_s, compile_s (to the first result), and writes the first run's results.
+prints a line of JSON for each peer: peer, run_s (the fastest run), median_s, compile_s (to the first result), or peer and fault; and
+writes the first run's results to FOLDER/PROGRAM.PEER.npz. Two runs before those that count are warm-up.
 Weights are parameters for hlokit (frozen: --freeze-inputs; hlokit_fresh: new ones in each run) and XLA, constants of the model
 for the others. Each peer runs at
 its best public setting: torch.compile in max-autotune, OpenVINO with the latency hint, ONNX Runtime with all optimizations.
 """
 import argparse
+import functools
 import json
 import os
 import pathlib
@@ -24,6 +26,10 @@ import programs
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
 
+class Unable(Exception):
+    """A peer has no way to run the program."""
+
+
 def tree_map(function, tree):
     if isinstance(tree, dict):
         return {key: tree_map(function, value) for key, value in tree.items()}
@@ -31,10 +37,12 @@ def tree_map(function, tree):
 
 
 def timed(run, seconds):
-    """Times of the first run, and of those that fit into `seconds`."""
+    """Times of the first run, and of those that fit into `seconds` after another one that warms up."""
     start = time.perf_counter()
     first = run()
-    first_s, times, end = time.perf_counter() - start, [], time.perf_counter() + seconds
+    first_s = time.perf_counter() - start
+    run()
+    times, end = [], time.perf_counter() + seconds
     while len(times) < 3 or time.perf_counter() < end:
         start = time.perf_counter()
         run()
@@ -47,10 +55,16 @@ def wide(result):
     return [numpy.asarray(r).astype(numpy.float32) for r in results]
 
 
+@functools.cache
+def made(program, small):
+    """Peers of one process share the arrays; none of them writes to these."""
+    return programs.made(program, small)
+
+
 def jax_function(a, program):
     import for_jax
     import jax
-    weights, inputs = programs.made(a.program, a.small)
+    weights, inputs = made(a.program, a.small)
     donated = tuple(1 + k for k in program.donated)
     return jax.jit(getattr(for_jax, program.function), donate_argnums=donated), weights, inputs
 
@@ -74,27 +88,32 @@ def by_xla(a, program):
     return first, compile_s, timed(run, a.seconds)[2]
 
 
-def by_hlokit(a, program, frozen=True):
+@functools.cache
+def exported(name, small, hlo_run):
+    """(folder with module.pb and in.npz, the first run's results) of a program; the folder goes with the process."""
     import jax
-    function, weights, inputs = jax_function(a, program)
+    function, weights, inputs = jax_function(argparse.Namespace(program=name, small=small), programs.PROGRAMS[name])
     lowered = function.lower(weights, *inputs)
-    with tempfile.TemporaryDirectory() as folder:
-        folder = pathlib.Path(folder)
-        module = lowered.compiler_ir("hlo").as_serialized_hlo_module_proto()
-        (folder / "module.pb").write_bytes(module)
-        leaves = jax.tree_util.tree_leaves((weights, *inputs))
-        kept = sorted(lowered._lowering.compile_args["kept_var_idx"])  # of arguments that the program reads
-        numpy.savez(folder / "in.npz", **{f"in{n}": leaves[k] for n, k in enumerate(kept)})
-        command = [a.bin / "hlo-run", folder / "module.pb", "--input", folder / "in.npz"]
-        if a.threads:
-            command += ["--threads", a.threads]
-        subprocess.run([str(c) for c in [*command, "--output", folder / "out.npz"]], check=True, stdout=subprocess.DEVNULL)
-        out = numpy.load(folder / "out.npz")
-        first = [out[key].view(ml_dtypes.bfloat16) if out[key].dtype.kind == "V" else out[key] for key in out.files]
-        command += [*(["--freeze-inputs", "^w_"] if frozen and not program.trains else []), "--iterations", 3, "--warmup", 2,
-                    "--min-seconds", a.seconds, "--json", folder / "times.json", *(["--donate"] if program.donated else [])]
-        subprocess.run([str(c) for c in command], check=True, stdout=subprocess.DEVNULL)
-        got = json.loads((folder / "times.json").read_text())
+    owner = tempfile.TemporaryDirectory()
+    folder = pathlib.Path(owner.name)
+    (folder / "module.pb").write_bytes(lowered.compiler_ir("hlo").as_serialized_hlo_module_proto())
+    leaves = jax.tree_util.tree_leaves((weights, *inputs))
+    kept = sorted(lowered._lowering.compile_args["kept_var_idx"])  # of arguments that the program reads
+    numpy.savez(folder / "in.npz", **{f"in{n}": leaves[k] for n, k in enumerate(kept)})
+    command = [hlo_run, folder / "module.pb", "--input", folder / "in.npz", "--output", folder / "out.npz"]
+    subprocess.run([str(c) for c in command], check=True, stdout=subprocess.DEVNULL)
+    out = numpy.load(folder / "out.npz")
+    return owner, [out[key].view(ml_dtypes.bfloat16) if out[key].dtype.kind == "V" else out[key] for key in out.files]
+
+
+def by_hlokit(a, program, frozen=True):
+    owner, first = exported(a.program, a.small, a.bin / "hlo-run")
+    folder = pathlib.Path(owner.name)
+    command = [a.bin / "hlo-run", folder / "module.pb", "--input", folder / "in.npz", *(["--threads", a.threads] if a.threads else []),
+               *(["--freeze-inputs", "^w_"] if frozen and not program.trains else []), "--iterations", 3, "--warmup", 2,
+               "--min-seconds", a.seconds, "--json", folder / "times.json", *(["--donate"] if program.donated else [])]
+    subprocess.run([str(c) for c in command], check=True, stdout=subprocess.DEVNULL)
+    got = json.loads((folder / "times.json").read_text())
     return wide(first), got["compile_s"], [got["run_min_s"]]
 
 
@@ -111,7 +130,7 @@ class TorchProgram:
         if a.threads:
             torch.set_num_threads(a.threads)
         self.torch, self.function = torch, getattr(for_torch, program.function)
-        weights, inputs = programs.made(a.program, a.small)
+        weights, inputs = made(a.program, a.small)
         self.weights = tree_map(self.tensor, weights)
         self.inputs = [self.tensor(x) for x in inputs]
 
@@ -154,7 +173,7 @@ def by_torch_compiled(a, program):
 def by_openvino(a, program):
     import openvino
     if program.trains:
-        sys.exit("runs inference alone")
+        raise Unable("runs inference alone")
     net = TorchProgram(a, program)
     start = time.perf_counter()
     with net.torch.no_grad():
@@ -175,7 +194,7 @@ def by_openvino(a, program):
 def by_onnxruntime(a, program):
     import onnxruntime
     if program.trains:
-        sys.exit("runs inference alone")
+        raise Unable("runs inference alone")
     net = TorchProgram(a, program)
     start = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder, net.torch.no_grad():
@@ -194,19 +213,33 @@ PEERS = {"hlokit": by_hlokit, "hlokit_fresh": by_hlokit_fresh, "xla": by_xla, "t
          "openvino": by_openvino, "onnxruntime": by_onnxruntime}
 
 
+def line_of(a, peer):
+    """What is printed of a peer."""
+    try:
+        results, compile_s, times = PEERS[peer](a, programs.PROGRAMS[a.program])
+    except Unable as why:
+        return {"peer": peer, "fault": str(why)}
+    except Exception as fault:  # pylint: disable=broad-exception-caught  # a peer's; the others go on
+        return {"peer": peer, "fault": (str(fault).strip().splitlines() or [type(fault).__name__])[-1][:150]}
+    numpy.savez(a.out / f"{a.program}.{peer}.npz", *results)
+    return {"peer": peer, "run_s": min(times), "median_s": statistics.median(times), "compile_s": compile_s}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program", choices=list(programs.PROGRAMS))
-    parser.add_argument("peer", choices=list(PEERS))
-    parser.add_argument("--out", required=True)
+    parser.add_argument("peers", type=lambda text: text.split(","), help="of " + ", ".join(PEERS))
+    parser.add_argument("--out", type=pathlib.Path, required=True)
     parser.add_argument("--bin", type=pathlib.Path, default=pathlib.Path("build/release/bin"))
     parser.add_argument("--seconds", type=float, default=2)
     parser.add_argument("--threads", type=int, default=0, help="0: one a core")
     parser.add_argument("--small", action="store_true")
     a = parser.parse_args()
-    results, compile_s, times = PEERS[a.peer](a, programs.PROGRAMS[a.program])
-    numpy.savez(a.out, *results)
-    print(json.dumps({"run_s": min(times), "median_s": statistics.median(times), "compile_s": compile_s}))
+    unknown = [p for p in a.peers if p not in PEERS]
+    if unknown:
+        parser.error(f"no peer {unknown[0]}")
+    for peer in a.peers:
+        print(json.dumps(line_of(a, peer)), flush=True)
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ const Instruction* Named(const Module& module, absl::string_view name) {
   return nullptr;
 }
 
-// A while over (s32[], f32[64], f32[64]) that runs `step` on i, a and b and hands on `next`.
+// A while over (s32[], f32[64], f32[64]) that runs `step` on i, a and b and passes on `next`.
 std::string Loop(absl::string_view step, absl::string_view next) {
   constexpr char kState[] = "(s32[], f32[64]{0}, f32[64]{0})";
   return absl::StrCat("HloModule m\n\nbody {\n  s = ", kState,

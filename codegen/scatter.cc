@@ -24,7 +24,7 @@ struct WindowParts {
 };
 
 WindowParts PartsOfWindows(const Instruction& scatter) {
-  constexpr int64_t kLeast = 16, kMost = 256;
+  constexpr int64_t kMinSize = 16, kMaxSize = 256;
   const auto& dims = scatter.attr<ScatterAttrs>();
   const int64_t n = (scatter.operand_count() - 1) / 2;
   const Shape& updates = scatter.operand(n + 1)->shape();
@@ -36,9 +36,9 @@ WindowParts PartsOfWindows(const Instruction& scatter) {
     --d;
   if (d < 0 || Contains(dims.scatter_dims_to_operand_dims, d)) return {};
   const int64_t last = dims.update_window_dims.back();
-  int64_t size = kMost;
-  while (size >= kLeast && updates.dims[last] % size != 0) size /= 2;
-  if (size < kLeast || updates.dims[last] == size) return {};
+  int64_t size = kMaxSize;
+  while (size >= kMinSize && updates.dims[last] % size != 0) size /= 2;
+  if (size < kMinSize || updates.dims[last] == size) return {};
   return {last, size};
 }
 

@@ -1,6 +1,6 @@
 // Layouts of a finished module: any order for each array, as layout assignment may have chosen.
 //
-// Arrays that instructions hand on without a copy (elements of tuples, arguments of calls, the
+// Arrays that instructions pass on without a copy (elements of tuples, arguments of calls, the
 // state of loops, ...) form classes that get one layout. Bitcasts, and what talks to the host, to
 // other devices or to libraries, keep the layouts that they were made with.
 #include <algorithm>

@@ -37,7 +37,7 @@ const StageInfo* FindStage(absl::string_view name);
 void OutlineFusions(Module& module, Random& random);
 // The same with calls of command buffers, which GPUs launch as one.
 void OutlineCommandBuffers(Module& module, Random& random);
-// stage_layouts.cc: gives arrays any order, the same wherever values are handed on without a copy.
+// stage_layouts.cc: gives arrays any order, the same wherever values are passed on without a copy.
 void PermuteLayouts(Module& module, Random& random);
 // The same, but that calls, loops and branches take and give arrays in other layouts than their
 // bodies.

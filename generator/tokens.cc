@@ -187,7 +187,7 @@ Computation* CountedCondition(GeneratedCode& s, const Shape& state, int64_t trip
 }
 
 // Sends `value` to the host, and takes one like it from there.
-Instruction* Exchange(GeneratedCode& s, Instruction* value, Instruction*& token) {
+Instruction* TransferWithHost(GeneratedCode& s, Instruction* value, Instruction*& token) {
   OutfeedAttrs attributes;
   attributes.outfeed_shape = value->shape();
   token = s.Make(Opcode::kOutfeed, {value, token}, attributes);
@@ -207,7 +207,7 @@ Computation* OrderedBody(GeneratedCode& s, const Shape& state, bool host) {
   Instruction* one = body.ScalarConstant(ElementType::kS32, 1);
   Instruction* next = body.Make(Opcode::kAdd, {ElementOf(body, tuple, 0), one});
   if (host) {
-    value = Exchange(body, value, token);
+    value = TransferWithHost(body, value, token);
   } else if (value->shape().rank() > 0 && s.random().Chance(0.6)) {
     value = body.Make(Opcode::kReverse, {value}, DimensionsAttrs{{0}});
   }

@@ -71,14 +71,26 @@ uint16_t Leave(double x, uint32_t flags) {
   return Flush<H>(H::Write(x), flags);
 }
 
+// The lanes of an operation's operands and of its result. Pairs lie side by side: they are twice as
+// many lanes. What an operation does not take is its first operand again.
+struct HalfLanes {
+  const uint16_t* a;
+  const uint16_t* b;
+  const uint16_t* c;
+  uint16_t* d;
+  int count;
+};
+
+HalfLanes LanesOf(const Op& op, std::byte* frame, void* result, int arity = 3) {
+  return {In<uint16_t>(frame, op.a), In<uint16_t>(frame, arity > 1 ? op.b : op.a),
+          In<uint16_t>(frame, arity > 2 ? op.c : op.a), static_cast<uint16_t*>(result),
+          op.result_bytes == 4 ? 2 * kLanes : kLanes};
+}
+
 template <typename F, typename H, int kArity>
 void Compute(const Op& op, std::byte* frame, void* result) {
-  const uint16_t* a = In<uint16_t>(frame, op.a);
-  const uint16_t* b = In<uint16_t>(frame, kArity > 1 ? op.b : op.a);
-  const uint16_t* c = In<uint16_t>(frame, kArity > 2 ? op.c : op.a);
-  uint16_t* d = static_cast<uint16_t*>(result);
+  const auto [a, b, c, d, count] = LanesOf(op, frame, result, kArity);
   const uint32_t flags = op.flags;
-  const int count = op.result_bytes == 4 ? 2 * kLanes : kLanes;  // pairs lie side by side
   for (int i = 0; i < count; ++i)
     d[i] = Leave<H>(F::Do(H::Read(Flush<H>(a[i], flags)), H::Read(Flush<H>(b[i], flags)),
                           H::Read(Flush<H>(c[i], flags))),
@@ -88,11 +100,7 @@ void Compute(const Op& op, std::byte* frame, void* result) {
 // fma.oob: +0 where a or b is the NaN that tensor copies put in the place of what lies outside.
 template <typename H>
 void FmaOutOfBounds(const Op& op, std::byte* frame, void* result) {
-  const uint16_t* a = In<uint16_t>(frame, op.a);
-  const uint16_t* b = In<uint16_t>(frame, op.b);
-  const uint16_t* c = In<uint16_t>(frame, op.c);
-  uint16_t* d = static_cast<uint16_t*>(result);
-  const int count = op.result_bytes == 4 ? 2 * kLanes : kLanes;
+  const auto [a, b, c, d, count] = LanesOf(op, frame, result);
   for (int i = 0; i < count; ++i) {
     const bool outside = a[i] == H::kOutOfBounds || b[i] == H::kOutOfBounds;
     d[i] = outside ? 0 : Leave<H>(FmaH::Do(H::Read(a[i]), H::Read(b[i]), H::Read(c[i])), op.flags);
@@ -121,11 +129,7 @@ uint16_t MinMax(uint16_t a, uint16_t b, uint32_t flags) {
 }
 template <typename H>
 void MinMaxLanes(const Op& op, std::byte* frame, void* result) {
-  const uint16_t* a = In<uint16_t>(frame, op.a);
-  const uint16_t* b = In<uint16_t>(frame, op.b);
-  const uint16_t* c = In<uint16_t>(frame, op.c);
-  uint16_t* d = static_cast<uint16_t*>(result);
-  const int count = op.result_bytes == 4 ? 2 * kLanes : kLanes;
+  const auto [a, b, c, d, count] = LanesOf(op, frame, result);
   for (int i = 0; i < count; ++i) {
     uint16_t x = MinMax<H>(a[i], b[i], op.flags);
     if (op.flags & kThree) x = MinMax<H>(x, c[i], op.flags);
@@ -159,12 +163,10 @@ void BindHalf(Binder& b) {
 // Sign bits of both halves of a word.
 template <typename H, bool kAbs>
 void SignLanes(const Op& op, std::byte* frame, void* result) {
-  const uint16_t* a = In<uint16_t>(frame, op.a);
-  uint16_t* d = static_cast<uint16_t*>(result);
-  const int count = op.result_bytes == 4 ? 2 * kLanes : kLanes;
-  for (int i = 0; i < count; ++i) {
-    const uint16_t x = Flush<H>(a[i], op.flags);
-    d[i] = kAbs ? x & 0x7fff : x ^ 0x8000;
+  const HalfLanes lanes = LanesOf(op, frame, result, 1);
+  for (int i = 0; i < lanes.count; ++i) {
+    const uint16_t x = Flush<H>(lanes.a[i], op.flags);
+    lanes.d[i] = kAbs ? x & 0x7fff : x ^ 0x8000;
   }
 }
 

@@ -55,7 +55,7 @@ typedef struct {
   int64_t check_result; /* a pred of its own: whether sizes are in range; -1 where none are set */
   /* Devices are numbered replica * partition_count + partition. */
   int64_t replica_count, partition_count;
-  int64_t exchanges; /* 1 where devices meet in collectives or send to one another */
+  int64_t uses_communicator; /* 1 where devices meet in collectives or send to one another */
 } HlokitAotModel;
 
 /* One run after another of a model, with its memory. Several runs of one model, in several threads,

@@ -140,7 +140,7 @@ class CpuBackend : public Backend {
       stats.fallbacks.push_back({i->name(), std::string(Text(i->opcode())), "no native code"});
     stats.phases.push_back({"emission of LLVM IR", SteadySeconds() - emission});
     ASSIGN_OR_RETURN(DeviceAssignment devices, DevicesOf(*module, options));
-    const bool exchanges = emitted.exchanges;
+    const bool uses_communicator = emitted.uses_communicator;
     JitOptions jit_options;
     jit_options.opt_level = options.opt_level;
     jit_options.dump_to = options.dump_to;
@@ -162,7 +162,7 @@ class CpuBackend : public Backend {
     executable->set_profile(options.profile);
     executable->set_sanitizer(std::move(sanitizer));
     executable->set_step_limit(options.limits.steps);
-    executable->set_exchanges(exchanges);
+    executable->set_uses_communicator(uses_communicator);
     executable->set_devices(std::move(devices));
     executable->set_communicators(options.communicators);
     executable->set_frozen(options.frozen_parameters);

@@ -128,7 +128,7 @@ TEST(NarrowFloat, QuickFunctionsOfBF16RoundToTheExactResult) {
     const Patterns out = RunUnary(opcode, T::kBF16, in);
     for (size_t i = 0; i < in.size(); ++i) {
       const double x = FloatFromBits(T::kBF16, in[i]);
-      const uint64_t quiet = in[i] | 0x40;  // NaNs are handed on
+      const uint64_t quiet = in[i] | 0x40;  // NaNs propagate
       const double want = static_cast<float>(opcode == Opcode::kTanh ? std::tanh(x) : logistic(x));
       EXPECT_EQ(out[i], std::isnan(x) ? quiet : FloatToBits(T::kBF16, want))
           << AsStd(Text(opcode)) << " " << x;

@@ -60,7 +60,7 @@ struct UnaryRow {
   ComplexVal (*complex)(ComplexVal) = nullptr;
   Val (*integer)(ElementType, Val) = nullptr;
   Val (*pred)(Val) = nullptr;
-  Val (*bf16)(Val) = nullptr;  // in place of `real`, to be rounded: hands on an operand's NaN
+  Val (*bf16)(Val) = nullptr;  // in place of `real`, to be rounded: propagates an operand's NaN
 };
 
 constexpr UnaryRow kUnary[] = {
@@ -180,7 +180,7 @@ bool IsExact(Opcode opcode, ElementType type) {
          opcode != Opcode::kCeil && opcode != Opcode::kFloor;
 }
 
-// Processors hand on an operand's NaN or make the plain one.
+// Processors propagate an operand's NaN or make the default one.
 bool KeepsNaN(Opcode opcode) {
   switch (opcode) {
     case Opcode::kAdd:

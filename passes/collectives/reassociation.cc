@@ -12,6 +12,7 @@
 #include "passes/collectives/collective_keys.h"
 #include "passes/framework/pass_arguments.h"
 #include "passes/rewrite/device_groups.h"
+#include "passes/rewrite/exact_types.h"
 #include "passes/rewrite/expander.h"
 #include "passes/rewrite/matchers.h"
 
@@ -40,12 +41,13 @@ bool AreCompatible(const Instruction& x, const Instruction& y, Opcode opcode) {
          ReducerOpcode(*y.to_apply()) == opcode;
 }
 
-// Whether every value of `from` is one of `to`.
-bool Widens(ElementType from, ElementType to) {
-  if (IsFloat(from) && IsFloat(to)) return BitWidth(from) < BitWidth(to) && BitWidth(from) >= 16;
-  return IsInteger(from) && IsInteger(to) && IsSigned(from) == IsSigned(to) &&
-         BitWidth(from) < BitWidth(to);
-}
+// Conversions that a sum may be moved over: to a wider type of the same kind.
+constexpr ExactTypeOptions kWiderOfTheSameKind = {
+    .integers_as_floats = ExactTypeOptions::IntegersAsFloats::kNever,
+    .floats = ExactTypeOptions::Floats::kOf16BitsAndMore,
+    .unsigned_as_signed = false,
+    .predicates = false,
+    .same_width = false};
 
 class Reassociation final : public Pass {
  public:
@@ -83,7 +85,8 @@ class Reassociation final : public Pass {
         return IsIdentity(i.operand(1), opcode) ||
                (opcode == Opcode::kAdd && IsSplat(i.operand(1), 0));
       case Opcode::kConvert:
-        return converts_ && Widens(i.operand(0)->shape().type, i.shape().type);
+        return converts_ &&
+               HoldsAllValues(i.operand(0)->shape().type, i.shape().type, kWiderOfTheSameKind);
       default:
         return false;
     }

@@ -2,6 +2,7 @@
 #include "passes/gpu/async_pairs.h"
 
 #include "absl/strings/str_cat.h"
+#include "passes/rewrite/async_body.h"
 #include "passes/rewrite/memory_spaces.h"
 
 namespace hlokit {
@@ -60,14 +61,8 @@ Instruction* AddAsyncPair(Computation& c, Computation* body,
 
 Instruction* ReplaceByAsyncPair(Instruction* i, const AsyncPairOptions& options) {
   Computation& c = *i->parent();
-  Computation* body = c.module()->AddComputation("async_computation");
-  std::vector<Instruction*> parameters;
-  for (Instruction* operand : i->operands())
-    parameters.push_back(body->AddParameter(body->parameter_count(), operand->shape(),
-                                            absl::StrCat("param_", body->parameter_count())));
-  Instruction* inner = body->Add(i->CloneWith(i->shape(), parameters), i->name());
-  if (i->opcode() == Opcode::kFusion) inner->SetCalled(0, i->to_apply()->Clone(".clone"));
-  body->set_root(inner);
+  Computation* body = BodyHolding(i, "async_computation");
+  if (i->opcode() == Opcode::kFusion) body->root()->SetCalled(0, i->to_apply()->Clone(".clone"));
   Instruction* done = AddAsyncPair(c, body, i->operands(), i->shape(), options, Text(i->opcode()));
   Instruction* start = done->operand(0);
   for (Instruction* half : {start, done}) {

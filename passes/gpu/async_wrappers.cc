@@ -4,6 +4,7 @@
 #include "passes/framework/pass_arguments.h"
 #include "passes/gpu/async_pairs.h"
 #include "passes/gpu/backend_config.h"
+#include "passes/rewrite/async_body.h"
 #include "passes/rewrite/dead_code.h"
 #include "passes/rewrite/hlo_writer.h"
 #include "passes/rewrite/memory_spaces.h"
@@ -58,11 +59,7 @@ class CopyAsyncWrapper final : public Pass {
 // A call of a computation that holds `i` alone, in its place.
 Instruction* WrapInCall(Instruction* i) {
   Computation& c = *i->parent();
-  Computation* body = c.module()->AddComputation("call_computation");
-  std::vector<Instruction*> parameters;
-  for (Instruction* operand : i->operands())
-    parameters.push_back(body->AddParameter(body->parameter_count(), operand->shape()));
-  body->set_root(body->Add(i->CloneWith(i->shape(), parameters), i->name()));
+  Computation* body = BodyHolding(i, "call_computation");
   body->root()->mutable_extras().frontend_attributes.clear();
   Instruction* call = c.Add(Opcode::kCall, i->shape(), i->operands());
   call->set_called({body});

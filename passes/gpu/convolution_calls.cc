@@ -10,6 +10,7 @@
 #include "absl/strings/str_format.h"
 #include "passes/framework/pass.h"
 #include "passes/gpu/backend_config.h"
+#include "passes/rewrite/exact_types.h"
 #include "passes/rewrite/expander.h"
 #include "passes/rewrite/hlo_writer.h"
 #include "passes/rewrite/matchers.h"
@@ -58,16 +59,6 @@ bool IsForwardCall(const Instruction& i) {
   if (i.opcode() != Opcode::kCustomCall || i.operand_count() < 2) return false;
   const auto& attrs = i.attr<CustomCallAttrs>();
   return attrs.dim_labels && (attrs.target == kConvForward || attrs.target == kConvBiasActivation);
-}
-
-bool HoldsValuesOf(ElementType from, ElementType to) {
-  if (IsInteger(from) && IsInteger(to))
-    return IsSigned(from) == IsSigned(to) ? BitWidth(to) >= BitWidth(from)
-                                          : IsSigned(to) && BitWidth(to) > BitWidth(from);
-  if (IsInteger(from) && to == ElementType::kF32) return BitWidth(from) <= 16;
-  if (IsInteger(from) && to == ElementType::kF64) return BitWidth(from) <= 32;
-  if (!IsFloat(from) || !IsFloat(to)) return false;
-  return to == from || to == ElementType::kF64 || (to == ElementType::kF32 && BitWidth(from) <= 16);
 }
 
 namespace {
@@ -125,7 +116,7 @@ Made SimplifyOperands(Instruction* i, Rewriter& r) {
     if (inner->opcode() != Opcode::kConvert) continue;
     Instruction* x = inner->operand(0);
     const bool is_same = inner->shape().type == operand->shape().type;
-    if (!is_same && !HoldsValuesOf(x->shape().type, inner->shape().type)) continue;
+    if (!is_same && !HoldsAllValues(x->shape().type, inner->shape().type)) continue;
     operand = is_same ? inner : w.Convert(x, operand->shape().type);
     changed = true;
   }

@@ -26,8 +26,5 @@ void WriteConvolutionConfig(const ConvolutionConfig& config, Instruction& call);
 // True for calls of a forward convolution, with or without what is fused into it.
 bool IsForwardCall(const Instruction& i);
 
-// True if each value of `from` is one of `to`.
-bool HoldsValuesOf(ElementType from, ElementType to);
-
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

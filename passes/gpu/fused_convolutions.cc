@@ -20,6 +20,7 @@
 
 #include "passes/framework/pass.h"
 #include "passes/gpu/convolution_calls.h"
+#include "passes/rewrite/exact_types.h"
 #include "passes/rewrite/hlo_writer.h"
 #include "passes/rewrite/matchers.h"
 #include "support/status.h"
@@ -77,7 +78,7 @@ bool IsLosslessIn(const Instruction* x, ElementType type, int depth = 8) {
     case Opcode::kTranspose:
       return depth > 0 && IsLosslessIn(x->operand(0), type, depth - 1);
     case Opcode::kConvert:
-      return x->operand(0)->shape().type == type && HoldsValuesOf(type, x->shape().type);
+      return x->operand(0)->shape().type == type && HoldsAllValues(type, x->shape().type);
     case Opcode::kConstant: {
       const Literal* value = x->literal();
       if (value == nullptr || IsComplex(value->type()) || IsComplex(type)) return false;

@@ -23,7 +23,7 @@ struct ValuePlace {
   }
 };
 
-// Where a place is handed on: operand `operand` of `user` reads it, and `to` is the place that
+// Where a place is passed on: operand `operand` of `user` reads it, and `to` is the place that
 // holds it then: of the user, or of a parameter of a function that the user calls. `user` is null
 // where a root hands it to `to`, which calls the root's computation.
 struct PathStep {

@@ -1,4 +1,4 @@
-// Copies where a value is handed on under another layout than it has.
+// Copies where a value is passed under another layout than it has.
 #pragma once
 
 #include "absl/status/statusor.h"

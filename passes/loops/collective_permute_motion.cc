@@ -1,6 +1,6 @@
 // collective-permute-motion: moves a collective-permute from the end of a loop body to the start of
 // the next iteration.
-// Matches loops that are known to run at least once and hand on as a part of their state what a
+// Matches loops that are known to run at least once and carry as a part of their state what a
 // collective-permute sends that nothing else in the round reads; the condition must not read that
 // part. Leaves the value that was sent in the state, a collective-permute at the start of each
 // round but the first (where a choice takes what the loop began with), and one after the loop. So

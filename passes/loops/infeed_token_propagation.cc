@@ -41,7 +41,7 @@ std::vector<Instruction*> PartsOf(HloWriter& w, Instruction* value) {
   return parts;
 }
 
-// The last infeed or outfeed of those that hand on the token of `maker` already.
+// The last infeed or outfeed of those that pass on the token of `maker` already.
 Instruction* EndOfChain(Instruction* maker) {
   while (true) {
     Instruction* next = nullptr;

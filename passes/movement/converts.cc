@@ -2,6 +2,7 @@
 //   transpose(convert(bf16 x to f32)) -> convert(transpose(x))
 //   convert(transpose(f32 x) to bf16) -> transpose(convert(x))
 #include "passes/framework/pass.h"
+#include "passes/rewrite/exact_types.h"
 #include "passes/rewrite/expander.h"
 #include "passes/rewrite/hlo_writer.h"
 #include "passes/rewrite/matchers.h"
@@ -96,22 +97,16 @@ absl::StatusOr<Instruction*> SkipRounding(Instruction* i, Rewriter& r) {
   return r.Add(Opcode::kConvert, i->shape(), {x});
 }
 
-// Every value of `from` is one of `to`, by the widths of the parts of floats.
+// Conversions that a dot does by itself: between integers of one sign, of integers that the
+// mantissa holds, of floats of 16 bits.
+constexpr ExactTypeOptions kOperandConversions = {
+    .integers_as_floats = ExactTypeOptions::IntegersAsFloats::kOfTheMantissa,
+    .floats = ExactTypeOptions::Floats::kOf16Bits,
+    .unsigned_as_signed = false,
+    .predicates = false};
+
 bool WidensExactly(ElementType from, ElementType to) {
-  if (IsInteger(from) && IsInteger(to))
-    return IsSigned(from) == IsSigned(to) && BitWidth(to) >= BitWidth(from);
-  if (!IsFloat(to)) return false;
-  if (IsInteger(from)) {
-    const int digits = BitWidth(from) - (IsSigned(from) ? 1 : 0);
-    return digits <= (to == ElementType::kF64    ? 53
-                      : to == ElementType::kF32  ? 24
-                      : to == ElementType::kF16  ? 11
-                      : to == ElementType::kBF16 ? 8
-                                                 : 0);
-  }
-  if (!IsFloat(from)) return false;
-  return (from == ElementType::kBF16 || from == ElementType::kF16) &&
-         (to == ElementType::kF32 || to == ElementType::kF64);
+  return HoldsAllValues(from, to, kOperandConversions);
 }
 
 // What moves elements of its first operand and keeps their type.

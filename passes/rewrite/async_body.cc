@@ -1,6 +1,7 @@
 // Chains of async-start, async-update and async-done.
 #include "passes/rewrite/async_body.h"
 
+#include "absl/strings/str_cat.h"
 #include "passes/rewrite/hlo_writer.h"
 
 namespace hlokit {
@@ -20,15 +21,20 @@ void SetAsyncBody(Instruction* start, Computation* body) {
   }
 }
 
-Instruction* WrapAsync(Instruction* i, Rewriter& r) {
-  Computation* body = i->module()->AddComputation("async_computation");
+Computation* BodyHolding(Instruction* i, absl::string_view name) {
+  Computation* body = i->module()->AddComputation(std::string(name));
   std::vector<Instruction*> parameters;
+  for (Instruction* operand : i->operands())
+    parameters.push_back(body->AddParameter(body->parameter_count(), operand->shape(),
+                                            absl::StrCat("param_", body->parameter_count())));
+  body->set_root(body->Add(i->CloneWith(i->shape(), parameters), i->name()));
+  return body;
+}
+
+Instruction* WrapAsync(Instruction* i, Rewriter& r) {
+  Computation* body = BodyHolding(i, "async_computation");
   std::vector<Shape> operand_shapes;
-  for (Instruction* operand : i->operands()) {
-    parameters.push_back(body->AddParameter(body->parameter_count(), operand->shape()));
-    operand_shapes.push_back(operand->shape());
-  }
-  body->set_root(body->Add(i->CloneWith(i->shape(), parameters)));
+  for (const Instruction* operand : i->operands()) operand_shapes.push_back(operand->shape());
   const std::vector<Instruction*> operands(i->operands().begin(), i->operands().end());
   const Shape context = RowMajor(ElementType::kU32, {});
   Instruction* start =

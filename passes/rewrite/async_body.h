@@ -13,6 +13,10 @@ bool SharesAsyncBody(const Instruction& i);
 // computation.
 void SetAsyncBody(Instruction* start, Computation* body);
 
+// A computation of that name (or one like it) that holds a copy of `i`, named as it is, on
+// parameters param_0, param_1, ...
+Computation* BodyHolding(Instruction* i, absl::string_view name);
+
 // async-start and async-done around a computation that holds a copy of `i`, on the same operands;
 // gives the done, of i's shape.
 Instruction* WrapAsync(Instruction* i, Rewriter& r);

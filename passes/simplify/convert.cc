@@ -2,31 +2,12 @@
 //   f32(f64(x: f32)) -> x        the inner conversion loses nothing
 //   s8(s32(x: s16)) -> s8(x)     integers wrap the same way
 //   f32(bf16(x: f32)) stays      it rounds
-// Holds(to, from) is the table of exact conversions.
+// HoldsAllValues(from, to) says which conversions are exact.
+#include "passes/rewrite/exact_types.h"
 #include "passes/simplify/rule.h"
 
 namespace hlokit {
 namespace {
-
-// Every value of `from` is one of `to`.
-bool Holds(ElementType to, ElementType from) {
-  if (to == from) return true;
-  if (IsPred(from))  // s1 has no 1, but -1
-    return (IsInteger(to) && to != ElementType::kS1) || to == ElementType::kF32 ||
-           to == ElementType::kF64;
-  const int a = BitWidth(from), b = BitWidth(to);
-  if (IsInteger(from) && IsInteger(to)) {
-    if (IsSigned(from)) return IsSigned(to) && b >= a;
-    return IsSigned(to) ? b > a : b >= a;
-  }
-  if (IsInteger(from))
-    return (to == ElementType::kF32 && a <= 16) || (to == ElementType::kF64 && a <= 32);
-  if (!IsFloat(from)) return false;
-  if (from == ElementType::kF8E8M0FNU) return false;
-  if (to == ElementType::kF64) return true;
-  if (a <= 8) return to == ElementType::kF16 || to == ElementType::kBF16 || to == ElementType::kF32;
-  return to == ElementType::kF32 && (from == ElementType::kBF16 || from == ElementType::kF16);
-}
 
 Instruction* ConvertSame(Instruction* i, Rewriter&) {
   return i->operand(0)->shape().type == i->shape().type ? i->operand(0) : nullptr;
@@ -38,7 +19,7 @@ Instruction* ConvertChain(Instruction* i, Rewriter& r) {
   if (inner->opcode() != Opcode::kConvert) return nullptr;
   Instruction* x = inner->operand(0);
   const ElementType from = x->shape().type, by = inner->shape().type, to = i->shape().type;
-  if (!Holds(by, from) || from == by) return nullptr;
+  if (!HoldsAllValues(from, by) || from == by) return nullptr;
   if (from == to) return x;
   // An integer wider than the middle float or out of range saturates or wraps by other rules: only
   // exact middles.

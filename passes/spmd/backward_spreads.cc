@@ -1,7 +1,7 @@
 // From a user to what it reads: what the user's sharding says of its operand.
 //   transpose, reshape, reverse, broadcast, reduce: moved back    tuple: its leaf
 //   dot: batch and free dimensions from the result, contracted ones from the other operand
-// Users of the operand's own shape hand on what they have.
+// Users of the operand's own shape pass on what they have.
 #include <algorithm>
 
 #include "ops/dim_lists.h"

@@ -158,8 +158,7 @@ Candidates FromTupled(const Instruction& i, const KnownSpreads& known) {
   Spreads leaves = fresh ? Spreads(LeafCount(i.shape()), Spread::Unknown()) : known[&i];
   int64_t at = 0;
   for (const Instruction* x : i.operands()) {
-    const bool none = x->shape().IsTuple() && x->shape().elements.empty();
-    const int64_t count = none ? 0 : LeafCount(x->shape());
+    const int64_t count = ArrayLeafCount(x->shape());
     for (int64_t k = 0; k < count && !known[x].empty(); ++k)
       if (fresh || IsMoreSpecific(known[x][k], leaves[at + k])) leaves[at + k] = known[x][k];
     at += count;

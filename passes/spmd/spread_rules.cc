@@ -25,10 +25,7 @@ absl::string_view CallTarget(const Instruction& i) {
 
 int64_t FirstLeaf(const Shape& tuple, int64_t element) {
   int64_t first = 0;
-  for (int64_t k = 0; k < element; ++k) {
-    const Shape& before = tuple.elements[k];
-    if (!before.IsTuple() || !before.elements.empty()) first += LeafCount(before);
-  }
+  for (int64_t k = 0; k < element; ++k) first += ArrayLeafCount(tuple.elements[k]);
   return first;
 }
 

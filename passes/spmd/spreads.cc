@@ -139,12 +139,13 @@ void Flatten(const Sharding& sharding, std::vector<const Sharding*>& list) {
 
 }  // namespace
 
-int64_t LeafCount(const Shape& shape) {
-  if (!shape.IsTuple() || shape.elements.empty()) return 1;
+int64_t ArrayLeafCount(const Shape& shape) {
   std::vector<const Shape*> leaves;
   AddLeaves(shape, leaves);
-  return leaves.size();
+  return static_cast<int64_t>(leaves.size());
 }
+
+int64_t LeafCount(const Shape& shape) { return std::max<int64_t>(ArrayLeafCount(shape), 1); }
 
 Spreads SpreadsOf(const Sharding* sharding, const Shape& shape) {
   Spreads spreads;

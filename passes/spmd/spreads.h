@@ -43,7 +43,9 @@ Spread SpreadOf(const Sharding& sharding, const Shape& shape);
 Spreads SpreadsOf(const Sharding* sharding, const Shape& shape);
 Sharding ShardingOf(const Spread& spread);
 Sharding ShardingOf(const Spreads& spreads, const Shape& shape);
-// How many leaves a shape has; 1 for an empty tuple, which has a sharding too.
+// How many arrays and tokens a shape holds, and how many shardings: one also where it holds none,
+// for () and ((), ()).
+int64_t ArrayLeafCount(const Shape& shape);
 int64_t LeafCount(const Shape& shape);
 
 int64_t TileCount(const Spread& spread);

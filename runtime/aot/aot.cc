@@ -96,7 +96,7 @@ struct HlokitAotRun {
 int HlokitAotRun::Run() {
   const auto count = static_cast<int64_t>(devices.size());
   std::optional<hlokit::InProcessCommunicator> communicator;
-  if (model->exchanges != 0) communicator.emplace(count);
+  if (model->uses_communicator != 0) communicator.emplace(count);
   for (int64_t device = 0; device < count; ++device) {
     HlokitRunContext& context = devices[static_cast<size_t>(device)]->context;
     context.failed = 0;

@@ -75,7 +75,7 @@ void* AotDevice::Argument(int64_t i) {
   return At(i, model_.arguments[i].bytes);
 }
 
-// The memory of result `i`, or of the argument that it hands on or takes the memory of.
+// The memory of result `i`, or of the argument that it passes through or takes the memory of.
 void* AotDevice::Result(int64_t i) {
   if (i < 0 || i >= model_.result_count) return nullptr;
   void* set = table_[first_result() + i];

@@ -57,7 +57,7 @@ typedef struct HlokitCollective {
 // (in the context): the run has no devices; the device is in no group; devices wait for one another
 // for ever; another device ended with an error; pieces of a ragged all-to-all that are out of
 // bounds; no memory for a message.
-void hlokit_collective(void* ctx, const HlokitCollective* exchange, const void* const* operands,
+void hlokit_collective(void* ctx, const HlokitCollective* collective, const void* const* operands,
                        void* const* results);
 
 #ifdef __cplusplus

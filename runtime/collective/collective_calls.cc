@@ -132,7 +132,7 @@ extern "C" void hlokit_collective(void* ctx, const HlokitCollective* collective,
     else
       hlokit::Collective(*communicator, *run, *collective, operands, results);
   } catch (const std::exception&) {
-    hlokit_set_error(run, "there is not enough memory for an exchange");
+    hlokit_set_error(run, "there is not enough memory for a collective");
   }
 }
 // SPDX-License-Identifier: Apache-2.0

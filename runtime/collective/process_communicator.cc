@@ -1,6 +1,6 @@
 // Devices of several processes. The local members of a group meet in this process's memory; where
 // all members are local, each does its share there (group_arrays.cc), else the last one to come
-// exchanges arrays with the other processes for all of them (group_exchange.cc), while the others
+// exchanges arrays with the other processes for all of them (group_collective.cc), while the others
 // wait.
 //   group {0, 1, 2, 3}, devices 0 and 1 here: 0 and 1 meet, 1 came last: it sends both operands and
 //   receives those of 2 and 3
@@ -47,10 +47,11 @@ Communicator::End ProcessCommunicator::Together(const Part& part, const Local& l
   } else if (is_last) {
     End end = End::kStopped;
     try {
-      GroupExchange exchange({group_, rank_of_, waits(), waiting_}, part, meeting->contributions);
-      end = remote(exchange);
+      GroupCollective collective({group_, rank_of_, waits(), waiting_}, part,
+                                 meeting->contributions);
+      end = remote(collective);
     } catch (const std::exception&) {  // the others wait for this one
-      group_.Abort(std::string("not enough memory for an exchange at ") + part.waiter.at);
+      group_.Abort(std::string("not enough memory for a collective at ") + part.waiter.at);
     }
     for (LocalMember* c : meeting->contributions) c->end = end;
   }
@@ -66,47 +67,47 @@ Communicator::End ProcessCommunicator::ForEachArray(const Part& part, const Loca
       [&](const GroupContributions& group, bool) {
         for (size_t array = 0; array < part.arrays.size(); ++array) local(GroupArray(group, array));
       },
-      [&](GroupExchange& exchange) {
+      [&](GroupCollective& collective) {
         End end = End::kNone;
         for (size_t array = 0; array < part.arrays.size() && end == End::kNone; ++array)
-          end = remote(exchange, array);
+          end = remote(collective, array);
         return end;
       });
 }
 
 Communicator::End ProcessCommunicator::AllReduce(const Part& part) {
-  return ForEachArray(part, ReduceForAll, std::mem_fn(&GroupExchange::AllReduce));
+  return ForEachArray(part, ReduceForAll, std::mem_fn(&GroupCollective::AllReduce));
 }
 
 Communicator::End ProcessCommunicator::AllGather(const Part& part) {
-  return ForEachArray(part, GatherForAll, std::mem_fn(&GroupExchange::AllGather));
+  return ForEachArray(part, GatherForAll, std::mem_fn(&GroupCollective::AllGather));
 }
 
 Communicator::End ProcessCommunicator::ReduceScatter(const Part& part) {
-  return ForEachArray(part, ReduceOwnPiece, std::mem_fn(&GroupExchange::ReduceScatter));
+  return ForEachArray(part, ReduceOwnPiece, std::mem_fn(&GroupCollective::ReduceScatter));
 }
 
 Communicator::End ProcessCommunicator::AllToAll(const Part& part) {
-  return ForEachArray(part, TakeOwnPieces, std::mem_fn(&GroupExchange::AllToAll));
+  return ForEachArray(part, TakeOwnPieces, std::mem_fn(&GroupCollective::AllToAll));
 }
 
 Communicator::End ProcessCommunicator::AllToAllArrays(const Part& part) {
   return Together(
       part, [](const GroupContributions& group, bool) { TakeOwnArrays(group); },
-      std::mem_fn(&GroupExchange::AllToAllArrays));
+      std::mem_fn(&GroupCollective::AllToAllArrays));
 }
 
 Communicator::End ProcessCommunicator::RaggedAllToAll(const Part& part, int64_t& outside) {
   int64_t found = -1;  // of all local members, by the one who looks
   const End end = Together(
       part, [&](const GroupContributions& group, bool) { found = TakeRaggedPieces(group); },
-      [&](GroupExchange& exchange) {
+      [&](GroupCollective& collective) {
         std::vector<Member> all;
-        const End ended = exchange.GatherOperands(all);
+        const End ended = collective.GatherOperands(all);
         if (ended != End::kNone) return ended;
         std::vector<Member*> members;
         for (Member& member : all) members.push_back(&member);
-        for (const size_t place : exchange.local())
+        for (const size_t place : collective.local())
           found = std::max(found, TakeRaggedPieces({part.arrays, members, place}));
         return End::kNone;
       });
@@ -117,16 +118,16 @@ Communicator::End ProcessCommunicator::RaggedAllToAll(const Part& part, int64_t&
 Communicator::End ProcessCommunicator::Permute(const Part& part, Pairs pairs) {
   return ForEachArray(
       part, [&](const GroupArray& array) { TakeFromSource(array, pairs); },
-      [&](GroupExchange& exchange, size_t array) { return exchange.Permute(array, pairs); });
+      [&](GroupCollective& collective, size_t array) { return collective.Permute(array, pairs); });
 }
 
 Communicator::End ProcessCommunicator::Broadcast(const Part& part) {
-  return ForEachArray(part, TakeFromFirst, std::mem_fn(&GroupExchange::Broadcast));
+  return ForEachArray(part, TakeFromFirst, std::mem_fn(&GroupCollective::Broadcast));
 }
 
 Communicator::End ProcessCommunicator::Barrier(const Part& part) {
   return Together(
-      part, [](const GroupContributions&, bool) {}, std::mem_fn(&GroupExchange::Barrier));
+      part, [](const GroupContributions&, bool) {}, std::mem_fn(&GroupCollective::Barrier));
 }
 
 Communicator::End ProcessCommunicator::Evaluate(const Part& part, const Function& function) {
@@ -135,9 +136,9 @@ Communicator::End ProcessCommunicator::Evaluate(const Part& part, const Function
       [&](const GroupContributions& group, bool is_last) {
         if (is_last) function(group.members);
       },
-      [&](GroupExchange& exchange) {
+      [&](GroupCollective& collective) {
         std::vector<Member> all;
-        const End end = exchange.GatherOperands(all);
+        const End end = collective.GatherOperands(all);
         if (end != End::kNone) return end;
         std::vector<Member*> members;
         for (Member& member : all) members.push_back(&member);

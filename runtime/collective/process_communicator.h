@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/collective/group_exchange.h"
+#include "runtime/collective/group_collective.h"
 #include "runtime/collective/local_communicator.h"
 #include "runtime/collective/process_group.h"
 
@@ -47,7 +47,7 @@ class ProcessCommunicator final : public LocalCommunicator, public ProcessGroupC
   using GroupMeetings = Meetings<Key, LocalMember>;
 
   // Where all members are local each calls `local`; else the last to come calls `remote` for all,
-  // which gives the end of the exchange.
+  // which gives how its waits ended.
   template <typename Local, typename Remote>
   End Together(const Part& part, const Local& local, const Remote& remote);
   // The same, for each array of a collective that treats its arrays alike.

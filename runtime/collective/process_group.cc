@@ -16,7 +16,7 @@
 namespace hlokit {
 namespace {
 
-enum Kind : int64_t { kStatus, kAbort, kDeadlock, kExchange, kDeviceMessage };
+enum Kind : int64_t { kStatus, kAbort, kDeadlock, kGather, kDeviceMessage };
 
 constexpr auto kReportInterval = std::chrono::milliseconds(500);
 constexpr auto kPollInterval = std::chrono::milliseconds(2);
@@ -163,14 +163,14 @@ std::string ProcessGroup::reason() const {
   return reason_;
 }
 
-std::optional<std::vector<std::string>> ProcessGroup::Exchange(const std::string& own) {
+std::optional<std::vector<std::string>> ProcessGroup::AllGather(const std::string& own) {
   int64_t number = 0;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    number = exchanges_++;
-    exchanged_[{number, rank()}] = own;
+    number = gathers_++;
+    gathered_[{number, rank()}] = own;
   }
-  MessageWriter writer = Begin(kExchange);
+  MessageWriter writer = Begin(kGather);
   writer.Int(number);
   writer.Text(own);
   const std::vector<char> message = writer.Take();
@@ -180,12 +180,12 @@ std::optional<std::vector<std::string>> ProcessGroup::Exchange(const std::string
     Progress();
     {
       std::lock_guard<std::mutex> lock(mutex_);
-      const auto begin = exchanged_.lower_bound({number, 0});
-      const auto end = exchanged_.lower_bound({number + 1, 0});
+      const auto begin = gathered_.lower_bound({number, 0});
+      const auto end = gathered_.lower_bound({number + 1, 0});
       if (std::distance(begin, end) == size()) {
         std::vector<std::string> all;
         for (auto it = begin; it != end; ++it) all.push_back(std::move(it->second));
-        exchanged_.erase(begin, end);
+        gathered_.erase(begin, end);
         return all;
       }
     }
@@ -271,7 +271,7 @@ void ProcessGroup::Dispatch(int source, const std::vector<char>& bytes) {
   const int64_t number = reader.Int();
   if (kind == kDeadlock) return DeadlockHere(number, reader.Text());
   std::lock_guard<std::mutex> lock(mutex_);
-  if (kind == kExchange) exchanged_[{number, source}] = reader.Text();
+  if (kind == kGather) gathered_[{number, source}] = reader.Text();
   if (kind != kDeviceMessage) return;
   Message message{number, reader.Int(), reader.Int(), {}};
   message.arrays.resize(static_cast<size_t>(reader.Int()));

@@ -73,7 +73,7 @@ class ProcessGroup {
 
   // Gives `own` to all processes and waits for theirs, by rank. All must call it equally often.
   // Nothing where the job was stopped.
-  std::optional<std::vector<std::string>> Exchange(const std::string& own);
+  std::optional<std::vector<std::string>> AllGather(const std::string& own);
 
   // Stops all processes, soon: waits end with `reason`. The first reason counts.
   void Abort(const std::string& reason);
@@ -117,9 +117,9 @@ class ProcessGroup {
   mutable std::mutex mutex_;  // all that follows
   ProcessGroupClient* client_ = nullptr;
   int64_t run_ = -1;
-  std::vector<Message> undelivered_;                          // of runs that have not begun here
-  std::map<std::pair<int64_t, int>, std::string> exchanged_;  // by exchange and rank
-  int64_t exchanges_ = 0;
+  std::vector<Message> undelivered_;                         // of runs that have not begun here
+  std::map<std::pair<int64_t, int>, std::string> gathered_;  // by number of the call and rank
+  int64_t gathers_ = 0;
   std::vector<Peer> peers_;  // by rank; of rank 0 alone, others know rank 0
   std::string reason_;
   std::atomic<bool> aborted_{false}, ending_{false};

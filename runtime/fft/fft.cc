@@ -8,7 +8,7 @@
 // Real transforms of even length n are complex ones of length n/2 over pairs (x[2j], x[2j+1]), with
 // a step before or after that separates the two halves of the spectrum (tangle, untangle in
 // fft_lines_internal.h). The inverse is the forward transform with real and imaginary parts swapped
-// (Exchange) and a factor 1/n. Cost: 5 n log2 n flops a line, in blocks of at most kBlockBytes of
+// (SwapParts) and a factor 1/n. Cost: 5 n log2 n flops a line, in blocks of at most kBlockBytes of
 // buffers per thread.
 #include "runtime/fft/fft.h"
 
@@ -202,13 +202,13 @@ class AxisTransform {
   }
 
   bool Run(int64_t lines, FftBuffers<T>& b) const {
-    if (inverse_) Exchange(b);
+    if (inverse_) SwapParts(b);
     const bool done = RunFft(*plan_, lines, b);
-    if (inverse_) Exchange(b);
+    if (inverse_) SwapParts(b);
     if (!done) ReportMemory();
     return done;
   }
-  static void Exchange(FftBuffers<T>& b) {
+  static void SwapParts(FftBuffers<T>& b) {
     std::swap(b.re, b.im);
     std::swap(b.spare_re, b.spare_im);
   }

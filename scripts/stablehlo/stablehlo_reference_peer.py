@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Holds what hlo-run computes of StableHLO to StableHLO's own reference interpreter. Skipped (77) where jax is missing.
 
-  stablehlo_reference_peer.py --bin DIR [--forms pretty,generic,vhlo,bytecode,artifact,0.9.0] [--keep FOLDER] [NAME...]
+  stablehlo_reference_peer.py --bin DIR [--forms pretty,generic,vhlo,bytecode,artifact,0.9.0] [--edges] [--keep FOLDER] [NAME...]
 
 Each program of stablehlo_reference_programs.py is evaluated by the reference interpreter (jaxlib's eval_module). What it gives
 becomes checks in the program, as StableHLO's tests have them (check.expect_eq_const, check.expect_almost_eq_const, check.expect_close),
 and hlo-run runs the program: as MLIR prints it, in the generic form, as text of vhlo, as bytecode and as portable artifacts.
+--edges takes those of stablehlo_edge_programs.py instead: elementwise operations at the edges of their types.
 Exit status: 0 all checks hold, 1 some do not.
 """
 import argparse
@@ -21,6 +22,7 @@ try:
     from jax._src.interpreters import mlir
     from jaxlib.mlir import ir, passmanager
     from jaxlib.mlir.dialects import chlo, stablehlo  # pylint: disable=unused-import
+    import stablehlo_edge_programs
     import stablehlo_reference_programs
 except ImportError as missing:
     print(f"skipped: {missing}")
@@ -142,6 +144,7 @@ def main():
     parser.add_argument("--bin", type=pathlib.Path, required=True)
     parser.add_argument("--forms", default="pretty,generic,vhlo,bytecode,artifact,0.9.0")
     parser.add_argument("--platform", default="interpreter")
+    parser.add_argument("--edges", action="store_true")
     parser.add_argument("--keep", type=pathlib.Path)
     parser.add_argument("names", nargs="*")
     args = parser.parse_args()
@@ -151,7 +154,7 @@ def main():
         stablehlo.register_interpreter_dialect(context)
         folder = args.keep or pathlib.Path(scratch)
         folder.mkdir(exist_ok=True)
-        for program in stablehlo_reference_programs.PROGRAMS:
+        for program in (stablehlo_edge_programs if args.edges else stablehlo_reference_programs).PROGRAMS:
             if args.names and not any(re.fullmatch(n, program.name) for n in args.names):
                 continue
             try:

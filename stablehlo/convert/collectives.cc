@@ -229,9 +229,9 @@ absl::Status ConvertAllToAll(BodyConverter& body, const MlirOperation& op) {
     if (!from.IsArray() || dims.split < 0 || dims.split >= from.rank() || dims.join < 0 ||
         dims.join >= from.rank() || dims.parts < 1 || from.dims[dims.split] % dims.parts != 0)
       return InvalidArgument(op.name, ": dimensions or split_count do not fit ", Text(from));
-    ASSIGN_OR_RETURN(AllToAllAttrs exchange, Common<AllToAllAttrs>(body, op));
-    exchange.dimensions = DimVector{dims.split};
-    Instruction* made = body.Add(Opcode::kAllToAll, from, {operands[i]}, std::move(exchange));
+    ASSIGN_OR_RETURN(AllToAllAttrs attrs, Common<AllToAllAttrs>(body, op));
+    attrs.dimensions = DimVector{dims.split};
+    Instruction* made = body.Add(Opcode::kAllToAll, from, {operands[i]}, std::move(attrs));
     RETURN_IF_ERROR(SetExtraAttributes(op.attributes, *made));
     body.Set(op.results[i], JoinParts(body, made, dims, body.ShapeOf(*op.results[i].type)));
   }

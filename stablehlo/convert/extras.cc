@@ -8,7 +8,7 @@
 namespace hlokit {
 namespace {
 
-// Attributes that XLA hands on under another name, as MLIR prints them.
+// Attributes that XLA passes on under another name, as MLIR prints them.
 constexpr std::pair<const char*, const char*> kHandedOn[] = {
     {"sdy.sharding", "xla.sdy.sharding"},
     {"sdy.sharding_rule", "xla.sdy.sharding_rule"},

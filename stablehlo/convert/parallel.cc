@@ -8,7 +8,8 @@
 //
 // Each process is a list of operations. One goes on until it meets others at a collective; when all
 // members of a group wait, the group's results are made and they go on. Calls are followed into.
-// Limits: collectives inside loops and branches are refused, as are calls there.
+// The region of an async_start is followed into at once. Limits: inside loops and branches, and in
+// what is called there, collectives and ids of processes are refused.
 #include <algorithm>
 #include <deque>
 #include <map>
@@ -39,20 +40,6 @@ struct Process {
   bool done = false;
   std::vector<Instruction*> results;
 };
-
-enum class Meeting { kNone, kReplicas, kPartitions, kByChannel };
-
-// How the groups of a collective are meant where it has a channel: kPartitions are partitions of a
-// replica then, kByChannel replicas with all their partitions, or devices where it says so.
-Meeting MeetingOf(absl::string_view name) {
-  for (const char* both : {"stablehlo.all_gather", "stablehlo.all_reduce",
-                           "stablehlo.reduce_scatter", "stablehlo.collective_reduce"})
-    if (name == both) return Meeting::kByChannel;
-  for (const char* one :
-       {"stablehlo.all_to_all", "stablehlo.collective_broadcast", "stablehlo.collective_permute"})
-    if (name == one) return Meeting::kPartitions;
-  return Meeting::kNone;
-}
 
 class ParallelRun {
  public:
@@ -184,7 +171,12 @@ absl::Status ParallelRun::Advance(size_t process) {
     ++frame.next;  // before a call, which adds a frame
     absl::StatusOr<bool> stepped = Step(p, op);
     if (!stepped.ok()) return WithPlace(stepped.status(), op.place);
-    if (!*stepped) RETURN_IF_ERROR(p.body->ConvertOne(op));
+    if (*stepped) continue;
+    if (const MlirOperation* inner = MeetingInside(op, around_.module()))
+      return WithPlace(Unimplemented(inner->name, " inside of ", op.name,
+                                     ", where programs run side by side, has no equal in HLO"),
+                       inner->place);
+    RETURN_IF_ERROR(p.body->ConvertOne(op));
   }
   return absl::OkStatus();
 }
@@ -212,6 +204,11 @@ absl::StatusOr<bool> ParallelRun::Step(Process& p, const MlirOperation& op) {
       return InvalidArgument(op.name, ": expected ", block->arguments.size(), " arguments");
     for (size_t i = 0; i < arguments.size(); ++i) p.body->Set(block->arguments[i], arguments[i]);
     p.frames.push_back({block, 0, &op});
+  } else if (op.name == "stablehlo.async_start") {
+    ASSIGN_OR_RETURN(const MlirBlock* block, BlockOf(op, 0, op.operands.size()));
+    ASSIGN_OR_RETURN(const std::vector<Instruction*> arguments, p.body->Operands(op));
+    for (size_t i = 0; i < arguments.size(); ++i) p.body->Set(block->arguments[i], arguments[i]);
+    p.frames.push_back({block, 0, &op});
   } else {
     return false;
   }
@@ -229,6 +226,8 @@ absl::Status ParallelRun::Leave(Process& p, const MlirOperation& last) {
     p.results = std::move(values);
     return absl::OkStatus();
   }
+  if (call->name == "stablehlo.async_start" && call->results.size() == 1 && !values.empty())
+    values = {values.size() == 1 ? values[0] : p.body->Tuple(values)};
   if (values.size() != call->results.size())
     return InvalidArgument(call->name, ": the function returns ", values.size(), " values");
   for (size_t i = 0; i < values.size(); ++i) p.body->Set(call->results[i], values[i]);

@@ -205,6 +205,12 @@ Instruction* Fold(BodyConverter& body, const Instruction& made) {
   return body.Splat(scalar, shape);
 }
 
+// Whether it is an instruction of that kind, of which the attributes can be relied on: the
+// conversion makes instructions that the verifier is yet to refuse.
+bool IsSound(const Instruction& i, Opcode opcode) {
+  return i.opcode() == opcode && FollowsRules(i);
+}
+
 // Whether the dimensions that are not of size 1 keep their order.
 bool OnlyMovesOnes(const Shape& operand, absl::Span<const int64_t> permutation) {
   int64_t last = -1;
@@ -221,7 +227,7 @@ Instruction* SimplifyTranspose(BodyConverter& body, Instruction* made) {
   DimVector permutation = made->attr<DimensionsAttrs>().dimensions;
   if (operand->shape().HasDynamicDims()) return made;
   if (const Literal* splat = SplatOf(*operand)) return body.Splat(*splat, made->shape());
-  if (operand->opcode() == Opcode::kTranspose) {
+  if (IsSound(*operand, Opcode::kTranspose)) {
     const DimVector& inner = operand->attr<DimensionsAttrs>().dimensions;
     for (int64_t& d : permutation) d = inner[d];
     operand = operand->operand(0);
@@ -263,7 +269,7 @@ Instruction* SimplifyIota(BodyConverter& body, Instruction* made) {
 // The operand of a concatenate that a slice with steps of 1 takes whole.
 Instruction* SimplifySliceOfConcatenate(Instruction* made) {
   const Instruction& joined = *made->operand(0);
-  if (joined.opcode() != Opcode::kConcatenate) return made;
+  if (!IsSound(joined, Opcode::kConcatenate)) return made;
   const int64_t along = joined.attr<DimensionsAttrs>().dimensions[0];
   const SliceSpec& slice = made->attr<SliceAttrs>().slice;
   int64_t start = 0;
@@ -308,7 +314,7 @@ Instruction* SimplifyConcatenate(BodyConverter& body, Instruction* made) {
 // The dimensions of the inner one where the outer one puts them.
 Instruction* SimplifyBroadcast(BodyConverter& body, Instruction* made) {
   const Instruction* operand = made->operand(0);
-  if (operand->opcode() != Opcode::kBroadcast || operand->shape().HasDynamicDims()) return made;
+  if (operand->shape().HasDynamicDims() || !IsSound(*operand, Opcode::kBroadcast)) return made;
   DimVector dimensions = operand->attr<BroadcastAttrs>().dimensions;
   for (int64_t& d : dimensions) d = made->attr<BroadcastAttrs>().dimensions[d];
   return body.Add(Opcode::kBroadcast, made->shape(), {operand->operand(0)},
@@ -383,8 +389,7 @@ bool HasRule(Opcode opcode) {
       Opcode::kBroadcast, Opcode::kImag,  Opcode::kDynamicUpdateSlice, Opcode::kIota, Opcode::kPad,
       Opcode::kReal,      Opcode::kReduce};
   return std::find(std::begin(kOthers), std::end(kOthers), opcode) != std::end(kOthers) ||
-         IsAmong(kFolded, opcode) ||
-         HasTrait(opcode, kElementwise);
+         IsAmong(kFolded, opcode) || HasTrait(opcode, kElementwise);
 }
 
 // Without effects and without computations that might have some.

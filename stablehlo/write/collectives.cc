@@ -50,14 +50,14 @@ AttributeText Transfer(const Instruction& i, ChannelType host) {
 }  // namespace
 
 absl::StatusOr<AttributeText> WrittenAllToAll(const Instruction& i) {
-  const auto& exchange = i.attr<AllToAllAttrs>();
-  const auto groups = exchange.replica_groups.Expand();
-  if (!exchange.dimensions || groups.empty())
+  const auto& attrs = i.attr<AllToAllAttrs>();
+  const auto groups = attrs.replica_groups.Expand();
+  if (!attrs.dimensions || groups.empty())
     return Unimplemented(
         "all-to-all: a tuple of parts, or all devices as one group, has no equal "
         "in StableHLO");
-  const int64_t d = (*exchange.dimensions)[0];
-  AttributeText text = Common(exchange);
+  const int64_t d = (*attrs.dimensions)[0];
+  AttributeText text = Common(attrs);
   text.Int("concat_dimension", d);
   text.Int("split_count", static_cast<int64_t>(groups[0].size()));
   return text.Int("split_dimension", d);

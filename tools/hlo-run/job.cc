@@ -21,6 +21,8 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "mpi/mpi_library.h"
 #include "mpi/mpi_transport.h"
 #include "printer/printer.h"
@@ -158,19 +160,25 @@ absl::Status Job::Ended() const {
 }
 
 absl::Status Job::AgreeOn(const Module& module, const RunOptions& o) {
-  const std::pair<absl::string_view, std::string> questions[] = {
-      {" is another build of the program than rank ", absl::StrCat("build ", BuildId())},
-      {" runs another module than rank ",
-       absl::StrCat(module.name(), " (", std::hash<std::string>()(Print(module)), ")")},
-      {" has other flags than rank ", FlagsText(o)}};
-  for (const auto& [differs, own] : questions) {
-    const auto all = group_.Exchange(own);
-    if (!all) return Ended();
-    for (int other = 0; other < size(); ++other)
-      if ((*all)[static_cast<size_t>(other)] != own)
-        return InvalidArgument("rank ", other, differs, rank(), ": ",
-                               (*all)[static_cast<size_t>(other)], " and ", own);
-  }
+  constexpr absl::string_view kDiffers[] = {" is another build of the program than rank ",
+                                            " runs another module than rank ",
+                                            " has other flags than rank "};
+  constexpr char kBetween = '\0';  // in none of the three texts
+  const std::string answers[] = {
+      absl::StrCat("build ", BuildId()),
+      absl::StrCat(module.name(), " (", std::hash<std::string>()(Print(module)), ")"),
+      FlagsText(o)};
+  const auto all = group_.AllGather(absl::StrJoin(answers, std::string(1, kBetween)));
+  if (!all) return Ended();
+  for (size_t k = 0; k < std::size(kDiffers); ++k)
+    for (int other = 0; other < size(); ++other) {
+      const std::vector<std::string> theirs =
+          absl::StrSplit((*all)[static_cast<size_t>(other)], kBetween);
+      const std::string their = k < theirs.size() ? theirs[k] : "";  // another build says less
+      if (their != answers[k])
+        return InvalidArgument("rank ", other, kDiffers[k], rank(), ": ", their, " and ",
+                               answers[k]);
+    }
   return absl::OkStatus();
 }
 
@@ -196,7 +204,7 @@ CommunicatorFactory Job::Communicators() {
 }
 
 absl::StatusOr<std::string> Job::Table(const DeviceAssignment& devices) {
-  const auto hosts = group_.Exchange(MpiHostName());
+  const auto hosts = group_.AllGather(MpiHostName());
   if (!hosts) return Ended();
   constexpr int64_t kMaxRows = 64;
   std::string table = "rank  host              device  replica  partition\n";
@@ -270,7 +278,7 @@ absl::StatusOr<std::vector<Literal>> Job::Gather(std::vector<Literal> own,
 }
 
 absl::StatusOr<bool> Job::Tell(bool agrees) {
-  const auto all = group_.Exchange(agrees ? "1" : "0");
+  const auto all = group_.AllGather(agrees ? "1" : "0");
   if (!all) return Ended();
   return (*all)[0] == "1";
 }

@@ -89,7 +89,7 @@ void DefineModel(llvm::Module& module, const AotObject& object, const AotModelPa
                      w.Int(object.check_result),
                      w.Int(object.replica_count),
                      w.Int(object.partition_count),
-                     w.Int(object.exchanges ? 1 : 0)}),
+                     w.Int(object.uses_communicator ? 1 : 0)}),
            8, parts.name + "_model");
 }
 

@@ -51,7 +51,7 @@ struct AotObject {
   int64_t arena_bytes = 0, weights_bytes = 0;  // of each device; of all
   // Devices are replica * partition_count + partition; each has arguments and results of its own.
   int64_t replica_count = 1, partition_count = 1;
-  bool exchanges = false;  // whether devices meet
+  bool uses_communicator = false;  // whether devices meet
 };
 
 // The object needs the runtime library alone (runtime/aot.h). A custom call is a call of

@@ -280,7 +280,7 @@ absl::StatusOr<AotObject> CompileAhead(std::unique_ptr<Module> module, const Aot
   object.arena_bytes = buffers.arena_size();
   object.replica_count = module->header().replica_count;
   object.partition_count = module->header().num_partitions;
-  object.exchanges = emitted.exchanges;
+  object.uses_communicator = emitted.uses_communicator;
   DescribeBorders(*module->entry(), dynamic, object);
   object.donated.assign(object.results.size(), -1);
   for (const Donation& donation : buffers.donations())

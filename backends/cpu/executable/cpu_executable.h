@@ -71,8 +71,8 @@ class CpuExecutable final : public Executable {
   const CommunicatorFactory& communicators() const { return communicators_; }
   void set_communicators(CommunicatorFactory make) { communicators_ = std::move(make); }
   // Whether compiled code exchanges data with other devices.
-  bool exchanges() const { return exchanges_; }
-  void set_exchanges(bool exchanges) { exchanges_ = exchanges; }
+  bool uses_communicator() const { return uses_communicator_; }
+  void set_uses_communicator(bool uses) { uses_communicator_ = uses; }
   // Whether the code counts the time of instructions.
   bool profile() const { return profile_; }
   // Of code that checks itself; null for other code.
@@ -92,7 +92,7 @@ class CpuExecutable final : public Executable {
   int64_t step_limit_ = 0;
   DeviceAssignment devices_{1, 1};
   CommunicatorFactory communicators_;
-  bool exchanges_ = false;
+  bool uses_communicator_ = false;
   bool profile_ = false;
   std::unique_ptr<Sanitizer> sanitizer_;
   PackedForms packed_forms_;

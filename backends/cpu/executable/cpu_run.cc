@@ -29,7 +29,7 @@ class CpuRun final : public PreparedRun {
     const auto count = static_cast<int64_t>(devices_.size());
     const DeviceAssignment& devices = e_.devices();
     const bool is_alone = devices.device_count() == 1;
-    if (is_alone && !e_.exchanges()) return devices_[0]->Run(nullptr, nullptr);
+    if (is_alone && !e_.uses_communicator()) return devices_[0]->Run(nullptr, nullptr);
     const std::unique_ptr<Communicator> communicator =
         MakeCommunicator(e_.communicators(), devices);
     if (is_alone) return devices_[0]->Run(nullptr, communicator.get());
@@ -116,8 +116,8 @@ constexpr int64_t kShortRunBytes = int64_t{16} << 20;
 }  // namespace
 
 bool CpuExecutable::RunsArrays() const {
-  if (devices_.device_count() != 1 || devices_.local().size() != 1 || exchanges_ || profile_ ||
-      sanitizer_ != nullptr || step_limit_ > 0 || is_dynamic() ||
+  if (devices_.device_count() != 1 || devices_.local().size() != 1 || uses_communicator_ ||
+      profile_ || sanitizer_ != nullptr || step_limit_ > 0 || is_dynamic() ||
       !dynamic_entry_.arguments.empty() || !buffers_.donations().empty())
     return false;
   const Computation& entry = *module_->entry();

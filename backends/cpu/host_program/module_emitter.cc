@@ -131,7 +131,8 @@ absl::Status ModuleEmitter::EmitTimed(Frame& f, const Step& step) {
       f, static_cast<int64_t>(buffers_.parameter_sizes().size() + buffers_.constants().size() +
                               buffers_.output_sizes().size()));
   const auto add = [&](int64_t counter, llvm::Value* amount) {
-    llvm::Value* at = b.CreateConstInBoundsGEP1_64(b.getInt64Ty(), counters, 2 * step.instruction->id() + counter);
+    llvm::Value* at = b.CreateConstInBoundsGEP1_64(b.getInt64Ty(), counters,
+                                                   2 * step.instruction->id() + counter);
     b.CreateStore(b.CreateAdd(b.CreateLoad(b.getInt64Ty(), at), amount), at);
   };
   add(0, spent);
@@ -197,7 +198,7 @@ absl::Status ModuleEmitter::EmitRuntimeCall(Frame& f, const Step& step) {
   const Instruction& i = *step.instruction;
   LibrarySite site(*this, f, i);
   if (step.kind == StepKind::kCollective) {
-    out_.exchanges = true;
+    out_.uses_communicator = true;
     const Instruction* unsupported = EmitCollective(site, i, module_.header());
     return unsupported == nullptr ? absl::OkStatus() : NoCode(*unsupported);
   }
@@ -209,8 +210,8 @@ absl::Status ModuleEmitter::EmitRuntimeCall(Frame& f, const Step& step) {
 
 void ModuleEmitter::EmitDeviceId(Frame& f, const Step& step) {
   const bool is_replica = step.instruction->opcode() == Opcode::kReplicaId;
-  llvm::Value* at = f.b.CreateConstInBoundsGEP1_64(
-      f.b.getInt8Ty(), f.context(), is_replica ? kReplicaOffset : kPartitionOffset);
+  llvm::Value* at = f.b.CreateConstInBoundsGEP1_64(f.b.getInt8Ty(), f.context(),
+                                                   is_replica ? kReplicaOffset : kPartitionOffset);
   f.b.CreateStore(f.b.CreateLoad(f.b.getInt32Ty(), at), Pointer(f, step.results[0]));
 }
 

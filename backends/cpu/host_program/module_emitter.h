@@ -37,8 +37,8 @@ struct EmittedModule {
   std::vector<Part> parts;
   // Instructions that call the reference kernel, for want of code of their own.
   std::vector<const Instruction*> reference_calls;
-  bool exchanges = false;         // whether runs need hlokit::Devices
-  std::vector<ArrayNote> arrays;  // by the numbers of notes
+  bool uses_communicator = false;  // whether runs need hlokit::Devices
+  std::vector<ArrayNote> arrays;   // by the numbers of notes
 };
 
 inline constexpr char kEntrySymbol[] = "hlokit_entry";

@@ -1,5 +1,5 @@
 // What the host's processor can do, and a pool of target machines. Making a target machine parses
-// the list of the processor's features; the pool hands on those that earlier compilations are done
+// the list of the processor's features; the pool passes on those that earlier compilations are done
 // with, one to each thread.
 #include <mutex>
 #include <new>

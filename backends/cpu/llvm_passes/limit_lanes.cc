@@ -34,7 +34,7 @@ bool IsNextElement(const llvm::Value* address, llvm::Type* type, const llvm::Loo
 }
 
 // Instructions of a body from which its steps take longer than memory, and at most as many in all
-// copies: what is alive has to stay in registers, and takes time to compile.
+// copies: live values have to stay in registers, and takes time to compile.
 constexpr size_t kLeastSteps = 24, kMaxSteps = 256;
 constexpr unsigned kManyRegisters = 32;
 

@@ -29,16 +29,16 @@ class WaitingCollectives {
   std::map<CollectiveKey, std::vector<int32_t>> waiting_;
 };
 
-// What a local member gives, and how the exchange with other processes ended.
+// What a local member gives, and how its waits for other processes ended.
 struct LocalMember {
   Communicator::Member member;
   size_t place;
   Communicator::End end = Communicator::End::kNone;
 };
 
-// The exchange of one collective, run by the local member that speaks for its process. Every
+// One collective between processes, run by the local member that speaks for its process. Every
 // function returns how its waits ended.
-class GroupExchange {
+class GroupCollective {
  public:
   using End = Communicator::End;
   using Member = Communicator::Member;
@@ -50,13 +50,13 @@ class GroupExchange {
     WaitingCollectives& waiting;
   };
 
-  GroupExchange(const Context& context, const Communicator::Part& part,
-                std::span<LocalMember* const> local);
-  ~GroupExchange();
-  GroupExchange(const GroupExchange&) = delete;
-  GroupExchange& operator=(const GroupExchange&) = delete;
+  GroupCollective(const Context& context, const Communicator::Part& part,
+                  std::span<LocalMember* const> local);
+  ~GroupCollective();
+  GroupCollective(const GroupCollective&) = delete;
+  GroupCollective& operator=(const GroupCollective&) = delete;
 
-  // The collectives, of one array (but for ExchangeArrays): see communicator.h.
+  // The collectives, of one array (but for AllToAllArrays): see communicator.h.
   End AllReduce(size_t array);
   End AllGather(size_t array);
   End ReduceScatter(size_t array);

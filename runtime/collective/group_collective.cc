@@ -15,7 +15,7 @@
 //                        rows
 // Operands of several local members cross one by one, never combined before, so that sums keep the
 // order of the members.
-#include "runtime/collective/group_exchange.h"
+#include "runtime/collective/group_collective.h"
 
 #include <string.h>
 #include <sys/prctl.h>
@@ -85,8 +85,8 @@ std::vector<ProcessStatus::Collective> WaitingCollectives::List() {
   return all;
 }
 
-GroupExchange::GroupExchange(const Context& context, const Communicator::Part& part,
-                             std::span<LocalMember* const> local)
+GroupCollective::GroupCollective(const Context& context, const Communicator::Part& part,
+                                 std::span<LocalMember* const> local)
     : context_(context), part_(part), members_(part.group.size()), ranks_(part.group.size()) {
   for (LocalMember* own : local) {
     members_[own->place] = &own->member;
@@ -104,23 +104,23 @@ GroupExchange::GroupExchange(const Context& context, const Communicator::Part& p
   tag_ = static_cast<int>(wide & Transport::kMaxTag);
 }
 
-GroupExchange::~GroupExchange() {
+GroupCollective::~GroupCollective() {
   for (const Transport::Request request : requests_) transport().Abandon(request);
 }
 
-void GroupExchange::Send(int rank, const void* data, int64_t bytes) {
+void GroupCollective::Send(int rank, const void* data, int64_t bytes) {
   for (int64_t at = 0; at < bytes; at += kMaxMessageBytes)
     requests_.push_back(transport().StartSend(rank, tag_, static_cast<const char*>(data) + at,
                                               std::min(kMaxMessageBytes, bytes - at)));
 }
 
-void GroupExchange::Receive(int rank, void* data, int64_t bytes) {
+void GroupCollective::Receive(int rank, void* data, int64_t bytes) {
   for (int64_t at = 0; at < bytes; at += kMaxMessageBytes)
     requests_.push_back(transport().StartReceive(rank, tag_, static_cast<char*>(data) + at,
                                                  std::min(kMaxMessageBytes, bytes - at)));
 }
 
-GroupExchange::End GroupExchange::Finish() {
+GroupCollective::End GroupCollective::Finish() {
   const auto is_done = [&] {
     std::erase_if(requests_, [&](Transport::Request r) { return transport().Test(r); });
     return requests_.empty();
@@ -143,18 +143,18 @@ GroupExchange::End GroupExchange::Finish() {
   return end;
 }
 
-char* GroupExchange::Scratch(int64_t bytes) {
+char* GroupCollective::Scratch(int64_t bytes) {
   scratch_.push_back(std::unique_ptr<char[]>(new char[static_cast<size_t>(bytes) + 1]));
   return scratch_.back().get();
 }
 
-void GroupExchange::ShareResult(size_t array, int64_t bytes) const {
+void GroupCollective::ShareResult(size_t array, int64_t bytes) const {
   for (size_t k = 1; k < places_.size(); ++k)
     if (bytes > 0)
       memcpy(result(places_[k], array), result(places_[0], array), static_cast<size_t>(bytes));
 }
 
-GroupExchange::End GroupExchange::GatherOperands(std::vector<Member>& all) {
+GroupCollective::End GroupCollective::GatherOperands(std::vector<Member>& all) {
   all.assign(members(), Member());
   const size_t arrays = part_.arrays.size();
   pointers_.resize(members() * arrays);
@@ -177,11 +177,11 @@ GroupExchange::End GroupExchange::GatherOperands(std::vector<Member>& all) {
   return Finish();
 }
 
-GroupExchange::End GroupExchange::AllReduce(size_t array) {
+GroupCollective::End GroupCollective::AllReduce(size_t array) {
   return Bytes(part_.arrays[array]) <= kSmallBytes ? ReduceSmall(array) : ReduceByRanges(array);
 }
 
-GroupExchange::End GroupExchange::ReduceSmall(size_t array) {
+GroupCollective::End GroupCollective::ReduceSmall(size_t array) {
   const HlokitCollectiveArray& a = part_.arrays[array];
   std::vector<const char*> operands(members());
   for (size_t place = 0; place < operands.size(); ++place) {
@@ -201,7 +201,7 @@ GroupExchange::End GroupExchange::ReduceSmall(size_t array) {
 }
 
 // Ranges go by process: the k-th of the group's processes combines range k.
-GroupExchange::End GroupExchange::ReduceByRanges(size_t array) {
+GroupCollective::End GroupCollective::ReduceByRanges(size_t array) {
   const int own_rank = context_.group.rank();
   const HlokitCollectiveArray& a = part_.arrays[array];
   const int64_t width = a.element_bytes, count = Bytes(a) / width;
@@ -238,13 +238,13 @@ GroupExchange::End GroupExchange::ReduceByRanges(size_t array) {
   return End::kNone;
 }
 
-GroupExchange::Pieces GroupExchange::PiecesOf(size_t array) const {
+GroupCollective::Pieces GroupCollective::PiecesOf(size_t array) const {
   const HlokitCollectiveArray& a = part_.arrays[array];
   return {a.rows, a.row_bytes / static_cast<int64_t>(members()), a.row_bytes};
 }
 
 // The piece that the local member `from` has for `to`, contiguous.
-const char* GroupExchange::Packed(const Pieces& p, size_t array, size_t from, size_t to) {
+const char* GroupCollective::Packed(const Pieces& p, size_t array, size_t from, size_t to) {
   const char* const begin = operand(from, array) + static_cast<int64_t>(to) * p.bytes;
   if (p.rows == 1) return begin;
   char* const packed = Scratch(p.rows * p.bytes);
@@ -256,8 +256,8 @@ const char* GroupExchange::Packed(const Pieces& p, size_t array, size_t from, si
 
 // Sends each local member's pieces to members of other processes; those that come in, contiguous,
 // are incoming[from * members + to].
-GroupExchange::End GroupExchange::ExchangePieces(const Pieces& p, size_t array,
-                                                 std::vector<const char*>& incoming) {
+GroupCollective::End GroupCollective::ExchangePieces(const Pieces& p, size_t array,
+                                                     std::vector<const char*>& incoming) {
   incoming.assign(members() * members(), nullptr);
   for (size_t from = 0; from < members(); ++from)
     for (size_t to = 0; to < members(); ++to) {
@@ -273,14 +273,14 @@ GroupExchange::End GroupExchange::ExchangePieces(const Pieces& p, size_t array,
 }
 
 // Row `r` of the piece that member `from` has for the local member `to`.
-const char* GroupExchange::PieceRow(const Pieces& p, size_t array,
-                                    const std::vector<const char*>& incoming, size_t from,
-                                    size_t to, int64_t r) const {
+const char* GroupCollective::PieceRow(const Pieces& p, size_t array,
+                                      const std::vector<const char*>& incoming, size_t from,
+                                      size_t to, int64_t r) const {
   return IsLocal(from) ? operand(from, array) + r * p.stride + static_cast<int64_t>(to) * p.bytes
                        : incoming[from * members() + to] + r * p.bytes;
 }
 
-GroupExchange::End GroupExchange::ReduceScatter(size_t array) {
+GroupCollective::End GroupCollective::ReduceScatter(size_t array) {
   const HlokitCollectiveArray& a = part_.arrays[array];
   const Pieces p = PiecesOf(array);
   std::vector<const char*> incoming, operands(members());
@@ -294,7 +294,7 @@ GroupExchange::End GroupExchange::ReduceScatter(size_t array) {
   return End::kNone;
 }
 
-GroupExchange::End GroupExchange::AllToAll(size_t array) {
+GroupCollective::End GroupCollective::AllToAll(size_t array) {
   const Pieces p = PiecesOf(array);
   std::vector<const char*> incoming;
   if (const End end = ExchangePieces(p, array, incoming); end != End::kNone) return end;
@@ -310,7 +310,7 @@ GroupExchange::End GroupExchange::AllToAll(size_t array) {
 }
 
 // One row goes straight to its place in the first local result.
-GroupExchange::End GroupExchange::AllGather(size_t array) {
+GroupCollective::End GroupCollective::AllGather(size_t array) {
   const HlokitCollectiveArray& a = part_.arrays[array];
   const auto count = static_cast<int64_t>(members());
   char* const whole = result(places_[0], array);
@@ -338,7 +338,8 @@ GroupExchange::End GroupExchange::AllGather(size_t array) {
 }
 
 // Moves the operand of `source` to `target`, places in the group; nothing where neither is local.
-void GroupExchange::Move(size_t source, size_t target, const void* from, void* to, int64_t bytes) {
+void GroupCollective::Move(size_t source, size_t target, const void* from, void* to,
+                           int64_t bytes) {
   if (IsLocal(source) && IsLocal(target)) {
     if (bytes > 0 && from != to) memmove(to, from, static_cast<size_t>(bytes));
   } else if (IsLocal(source)) {
@@ -348,7 +349,7 @@ void GroupExchange::Move(size_t source, size_t target, const void* from, void* t
   }
 }
 
-GroupExchange::End GroupExchange::Permute(size_t array, Communicator::Pairs pairs) {
+GroupCollective::End GroupCollective::Permute(size_t array, Communicator::Pairs pairs) {
   const int64_t bytes = Bytes(part_.arrays[array]);
   for (size_t target = 0; target < members(); ++target) {
     const int64_t source = SourceOf(pairs, target);
@@ -364,7 +365,7 @@ GroupExchange::End GroupExchange::Permute(size_t array, Communicator::Pairs pair
   return Finish();
 }
 
-GroupExchange::End GroupExchange::Broadcast(size_t array) {
+GroupCollective::End GroupCollective::Broadcast(size_t array) {
   const int64_t bytes = Bytes(part_.arrays[array]);
   char* const whole = result(places_[0], array);
   if (IsLocal(0)) {
@@ -378,7 +379,7 @@ GroupExchange::End GroupExchange::Broadcast(size_t array) {
   return end;
 }
 
-GroupExchange::End GroupExchange::AllToAllArrays() {
+GroupCollective::End GroupCollective::AllToAllArrays() {
   for (size_t from = 0; from < members(); ++from)
     for (size_t to = 0; to < members(); ++to)
       Move(from, to, IsLocal(from) ? operand(from, to) : nullptr,
@@ -387,7 +388,7 @@ GroupExchange::End GroupExchange::AllToAllArrays() {
 }
 
 // A byte to each process and back.
-GroupExchange::End GroupExchange::Barrier() {
+GroupCollective::End GroupCollective::Barrier() {
   char* const bytes = Scratch(static_cast<int64_t>(others_.size()) + 1);
   bytes[0] = 0;
   for (size_t k = 0; k < others_.size(); ++k) {

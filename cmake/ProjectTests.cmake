@@ -7,13 +7,15 @@ add_test(NAME project.layers COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scri
 add_test(NAME project.layers_are_checked COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/checks/check_layers_test.py)
 add_test(NAME project.names COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/checks/check_names.py)
 add_test(NAME project.names_are_checked COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/checks/check_names_test.py)
+add_test(NAME project.docs_are_checked COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/checks/check_docs_test.py)
+add_test(NAME project.docs COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/checks/check_docs.py ${PROJECT_SOURCE_DIR})
 add_test(NAME project.setup COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/setup_test.py)
 add_test(NAME project.passes_doc COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/docs/passes_doc.py --check)
 add_test(NAME project.page COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/viz/check_page.py)
 add_test(NAME project.operations_doc COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/docs/operations_doc.py --check)
 add_test(NAME project.operations COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/docs/check_operations.py)
 add_test(NAME project.opcode_files COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/checks/opcode_files.py --limit 5)
-set_tests_properties(project.layers project.layers_are_checked project.setup project.passes_doc project.operations_doc project.page
+set_tests_properties(project.docs project.docs_are_checked project.layers project.layers_are_checked project.setup project.passes_doc project.operations_doc project.page
                      project.operations project.opcode_files PROPERTIES LABELS quick)
 
 # hlo-viz's sessions on a terminal and over HTTP; its explorer in a real browser, where there is one.

@@ -332,6 +332,10 @@ bool MlirBytecodeReader::BuiltinType(BytecodeCursor& c, MlirType& type) {
   if (code >= 22 && code < 22 + std::size(kSmallFloats))
     return SetScalar(kSmallFloats[code - 22], type), true;
   switch (code) {
+    case 21:
+      type.kind = MlirType::Kind::kOpaque;
+      type.text = "tf32";
+      return true;
     case 32:
       return SetScalar("f8E8M0FNU", type), true;
     case 0: {

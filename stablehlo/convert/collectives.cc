@@ -141,8 +141,14 @@ absl::StatusOr<A> Common(BodyConverter& body, const MlirOperation& op) {
 template <typename A>
 absl::Status AddCollective(BodyConverter& body, const MlirOperation& op, Opcode opcode,
                            A attributes, bool reduces) {
-  ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, body.Operands(op));
+  ASSIGN_OR_RETURN(std::vector<Instruction*> operands, body.Operands(op));
   RETURN_IF_ERROR(CheckOperands(op, 1));
+  // XLA's conversion makes one tuple of several operands, and takes it apart again.
+  if (operands.size() > 1 && (opcode == Opcode::kAllReduce || opcode == Opcode::kAllGather)) {
+    Instruction* all = body.Tuple(operands);
+    for (size_t i = 0; i < operands.size(); ++i)
+      operands[i] = body.Element(all, static_cast<int64_t>(i));
+  }
   Computation* reducer = nullptr;
   if (reduces) {
     RETURN_IF_ERROR(CheckRegions(op, 1));
@@ -240,34 +246,69 @@ absl::Status ConvertAllToAll(BodyConverter& body, const MlirOperation& op) {
 
 namespace {
 
-// The data before the token, joined where it is several arrays.
+// What users say of a transfer holds of each instruction that it becomes, as do the pairs of
+// devices that it names.
+absl::Status MarkTransfer(const MlirOperation& op, absl::Span<Instruction* const> made) {
+  ASSIGN_OR_RETURN(const DimVector pairs, OpAttributes(op).OptionalInts("source_target_pairs"));
+  if (pairs.size() % 2 != 0) return InvalidArgument(op.name, ": expected pairs of devices");
+  std::vector<std::string> texts;
+  for (size_t i = 0; i < pairs.size(); i += 2)
+    texts.push_back(absl::StrCat("{", pairs[i], ",", pairs[i + 1], "}"));
+  const MlirAttribute* own = op.Find("mhlo.frontend_attributes");
+  for (Instruction* i : made) {
+    if (own != nullptr)
+      RETURN_IF_ERROR(SetExtraAttributes({{"mhlo.frontend_attributes", own}}, *i));
+    if (!texts.empty())
+      AddFrontendAttribute(*i, "_xla_send_recv_source_target_pairs",
+                           absl::StrCat("{", absl::StrJoin(texts, ","), "}"));
+  }
+  return absl::OkStatus();
+}
+
+// The data before the token, joined where it is several arrays, or always.
 absl::StatusOr<std::pair<Instruction*, Instruction*>> DataAndToken(BodyConverter& body,
-                                                                   const MlirOperation& op) {
+                                                                   const MlirOperation& op,
+                                                                   bool always_tuple) {
   ASSIGN_OR_RETURN(std::vector<Instruction*> operands, body.Operands(op));
   if (operands.empty() || !operands.back()->shape().IsToken())
     return InvalidArgument(op.name, ": the last operand is no token");
   Instruction* token = operands.back();
   operands.pop_back();
-  Instruction* data = operands.size() == 1 ? operands[0] : body.Tuple(operands);
+  Instruction* data = operands.size() == 1 && !always_tuple ? operands[0] : body.Tuple(operands);
   return std::pair(data, token);
 }
 
-// The shape of all results but the token.
+// The shape of all results but the token, in the layouts that the operation gives them.
 absl::StatusOr<Shape> DataShape(const MlirOperation& op, bool always_tuple) {
+  const MlirAttribute* layouts = op.Find("layout");
   std::vector<Shape> parts;
   for (const MlirValue& result : op.results) parts.push_back(BodyConverter::ShapeOf(*result.type));
   if (parts.empty() || !parts.back().IsToken())
     return InvalidArgument(op.name, ": the last result is no token");
   parts.pop_back();
+  if (layouts != nullptr && layouts->kind == MlirAttribute::Kind::kArray &&
+      !layouts->elements.empty()) {
+    if (layouts->elements.size() != parts.size())
+      return InvalidArgument(op.name, ": expected a layout for each of ", parts.size(), " arrays");
+    for (size_t i = 0; i < parts.size(); ++i) {
+      ASSIGN_OR_RETURN(parts[i], WithLayout(parts[i], *layouts->elements[i]));
+    }
+  }
   return parts.size() == 1 && !always_tuple ? parts[0] : Shape::Tuple(std::move(parts));
 }
 
-// Sets the results of (data, token).
-void SetDataAndToken(BodyConverter& body, const MlirOperation& op, Instruction* pair) {
+// Sets the results of (data, token), which `flight` started where it is another instruction.
+absl::Status SetDataAndToken(BodyConverter& body, const MlirOperation& op, Instruction* flight,
+                             Instruction* pair) {
   Instruction* data = body.Element(pair, 0);
-  for (size_t i = 0; i + 1 < op.results.size(); ++i)
-    body.Set(op.results[i], data->shape().IsTuple() ? body.Element(data, i) : data);
-  body.Set(op.results.back(), body.Element(pair, 1));
+  std::vector<Instruction*> made = {flight, pair, data};
+  for (size_t i = 0; i + 1 < op.results.size(); ++i) {
+    if (data->shape().IsTuple()) made.push_back(body.Element(data, i));
+    body.Set(op.results[i], made.back());
+  }
+  made.push_back(body.Element(pair, 1));
+  body.Set(op.results.back(), made.back());
+  return MarkTransfer(op, made);
 }
 
 absl::StatusOr<SendRecvAttrs> TransferOf(const MlirOperation& op) {
@@ -284,14 +325,13 @@ absl::Status ConvertInfeed(BodyConverter& body, const MlirOperation& op) {
   ASSIGN_OR_RETURN(const Shape data, DataShape(op, true));
   InfeedAttrs infeed;
   ASSIGN_OR_RETURN(infeed.infeed_config, OpAttributes(op).Word("infeed_config", ""));
-  SetDataAndToken(
-      body, op,
-      body.Add(Opcode::kInfeed, Shape::Tuple({data, Shape::Token()}), operands, std::move(infeed)));
-  return absl::OkStatus();
+  Instruction* made =
+      body.Add(Opcode::kInfeed, Shape::Tuple({data, Shape::Token()}), operands, std::move(infeed));
+  return SetDataAndToken(body, op, made, made);
 }
 
 absl::Status ConvertOutfeed(BodyConverter& body, const MlirOperation& op) {
-  ASSIGN_OR_RETURN(const auto parts, DataAndToken(body, op));
+  ASSIGN_OR_RETURN(const auto parts, DataAndToken(body, op, /*always_tuple=*/true));
   OutfeedAttrs outfeed;
   outfeed.outfeed_shape = parts.first->shape();
   ASSIGN_OR_RETURN(outfeed.outfeed_config, OpAttributes(op).Word("outfeed_config", ""));
@@ -301,26 +341,25 @@ absl::Status ConvertOutfeed(BodyConverter& body, const MlirOperation& op) {
 }
 
 absl::Status ConvertSend(BodyConverter& body, const MlirOperation& op) {
-  ASSIGN_OR_RETURN(const auto parts, DataAndToken(body, op));
+  ASSIGN_OR_RETURN(const auto parts, DataAndToken(body, op, /*always_tuple=*/false));
   ASSIGN_OR_RETURN(const SendRecvAttrs transfer, TransferOf(op));
-  const Shape flight = Shape::Tuple(
-      {parts.first->shape(), Shape::Scalar(ElementType::kU32).WithDefaultLayout(), Shape::Token()});
+  const Shape flight =
+      Shape::Tuple({parts.first->shape(), Shape::Scalar(ElementType::kU32), Shape::Token()});
   Instruction* send = body.Add(Opcode::kSend, flight, {parts.first, parts.second}, transfer);
-  body.SetResults(op, body.Add(Opcode::kSendDone, Shape::Token(), {send}, transfer));
-  return absl::OkStatus();
+  Instruction* done = body.Add(Opcode::kSendDone, Shape::Token(), {send}, transfer);
+  body.SetResults(op, done);
+  return MarkTransfer(op, {send, done});
 }
 
 absl::Status ConvertRecv(BodyConverter& body, const MlirOperation& op) {
   ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, body.Operands(op));
   ASSIGN_OR_RETURN(const Shape data, DataShape(op, false));
   ASSIGN_OR_RETURN(const SendRecvAttrs transfer, TransferOf(op));
-  const Shape flight =
-      Shape::Tuple({data, Shape::Scalar(ElementType::kU32).WithDefaultLayout(), Shape::Token()});
+  const Shape flight = Shape::Tuple({data, Shape::Scalar(ElementType::kU32), Shape::Token()});
   Instruction* recv = body.Add(Opcode::kRecv, flight, operands, transfer);
-  SetDataAndToken(
-      body, op,
+  return SetDataAndToken(
+      body, op, recv,
       body.Add(Opcode::kRecvDone, Shape::Tuple({data, Shape::Token()}), {recv}, transfer));
-  return absl::OkStatus();
 }
 
 }  // namespace hlokit

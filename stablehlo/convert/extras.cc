@@ -9,7 +9,7 @@ namespace hlokit {
 namespace {
 
 // Attributes that XLA passes on under another name, as MLIR prints them.
-constexpr std::pair<const char*, const char*> kHandedOn[] = {
+constexpr std::pair<const char*, const char*> kPassedOn[] = {
     {"sdy.sharding", "xla.sdy.sharding"},
     {"sdy.sharding_rule", "xla.sdy.sharding_rule"},
 };
@@ -38,7 +38,7 @@ absl::Status SetExtraAttributes(const MlirAttributes& attributes, Instruction& i
     } else {
       // A rule of sdy in bytecode is not read; it guides propagation alone.
       const bool unread = value->kind == MlirAttribute::Kind::kOpaque && value->text.empty();
-      for (const auto& [from, to] : kHandedOn)
+      for (const auto& [from, to] : kPassedOn)
         if (name == from && !unread) AddFrontendAttribute(instruction, to, PrintMlir(*value));
     }
   }

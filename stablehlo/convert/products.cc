@@ -24,8 +24,9 @@ absl::StatusOr<std::vector<Instruction*>> CountedOperands(BodyConverter& body,
 }
 
 std::string WordOfType(const MlirAttribute* type) {
-  if (type == nullptr || type->kind != MlirAttribute::Kind::kType || !type->type->HasShape())
-    return type == nullptr ? "" : type->text;
+  if (type == nullptr) return "";
+  if (type->kind != MlirAttribute::Kind::kType) return type->text;
+  if (!type->type->HasShape()) return std::string(type->type->text);  // tf32
   const absl::string_view text = Text(type->type->shape.type);
   return std::string(text.data(), text.size());
 }

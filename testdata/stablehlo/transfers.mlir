@@ -2,7 +2,7 @@
 // of a tuple; operands of a collective go through a tuple, all as in XLA's conversion. A dot of tf32 in three products.
 // RUN: hlo-opt %s
 // CHECK: %[[ALL:[a-z.0-9]+]] = (f32[2,2]{1,0}, s32[4]{0}) tuple(
-// CHECK: %[[ONE:[a-z-.0-9]+]] = f32[2,2]{1,0} get-tuple-element(%[[ALL]]), index=0
+// CHECK: %[[ONE:[a-z.0-9-]+]] = f32[2,2]{1,0} get-tuple-element(%[[ALL]]), index=0
 // CHECK: all-gather(%[[ONE]],
 // CHECK: algorithm=dot_tf32_tf32_f32_x3
 // CHECK: send({{.*}}), channel_id=6, frontend_attributes={_xla_send_recv_source_target_pairs={{0,0}},a="b"}

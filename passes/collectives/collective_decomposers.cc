@@ -57,11 +57,16 @@ Instruction* SumOfParts(const Instruction& gather, Instruction* x, const Shape& 
   return sum;
 }
 
+// f8e8m0fnu has powers of two alone.
+bool HasZeroToAdd(ElementType type) {
+  return !IsPred(type) && BitWidth(type) >= 8 && type != ElementType::kF8E8M0FNU;
+}
+
 absl::StatusOr<Instruction*> DecomposeAllGather(Instruction* i, Rewriter& r) {
   if (i->opcode() != Opcode::kAllGather || i->shape().IsTuple() != (i->operand_count() > 1))
     return nullptr;
   for (const Instruction* x : i->operands())
-    if (IsPred(x->shape().type) || BitWidth(x->shape().type) < 8) return nullptr;
+    if (!HasZeroToAdd(x->shape().type)) return nullptr;
   HloWriter w(r);
   Instruction* place = PlaceInGroup(w, *i);
   if (place == nullptr) return nullptr;
@@ -95,7 +100,8 @@ std::unique_ptr<Pass> CreateAllToAllDecomposer() {
 }
 
 // all_gather_decomposer: an all-gather becomes an update of zeros at the device's place and an
-// all-reduce of sums. Types without addition stay. Exact, except that -0 becomes 0.
+// all-reduce of sums. Types without addition or without a zero stay. Exact, except that -0 becomes
+// 0.
 std::unique_ptr<Pass> CreateAllGatherDecomposer() {
   return MakeExpander("all_gather_decomposer", DecomposeAllGather);
 }

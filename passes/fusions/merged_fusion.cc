@@ -59,6 +59,8 @@ class Merger {
         c_.Add(Opcode::kFusion, Shape::Tuple(shapes), operands_, std::move(attrs), form_.name);
     fusion->set_called({&body_});
     fusion->CopyExtrasFrom(*members_[0]);
+    if (fusion->sharding() != nullptr)  // says how the first member's results alone are cut
+      fusion->mutable_extras().sharding.reset();
     fusion->set_place(members_[0]->place());
     std::vector<Instruction*> parts;
     for (size_t k = 0; k < shapes.size(); ++k)

@@ -1,6 +1,7 @@
 // Removal of dead instructions and computations.
 #include "passes/rewrite/dead_code.h"
 
+#include <utility>
 #include <vector>
 
 #include "ir/liveness.h"
@@ -8,11 +9,10 @@
 namespace hlokit {
 namespace {
 
-// True for the computations that the entry calls, directly or not.
-std::vector<bool> Reached(const Module& module) {
+// True for `work` and the computations that they call, directly or not.
+std::vector<bool> Reached(const Module& module, std::vector<const Computation*> work) {
   std::vector<bool> reached(module.computation_id_bound(), false);
-  std::vector<const Computation*> work = {module.entry()};
-  reached[module.entry()->id()] = true;
+  for (const Computation* c : work) reached[c->id()] = true;
   while (!work.empty()) {
     const Computation* c = work.back();
     work.pop_back();
@@ -26,11 +26,8 @@ std::vector<bool> Reached(const Module& module) {
   return reached;
 }
 
-}  // namespace
-
-bool RemoveUncalled(Module& module) {
+bool RemoveUnreached(Module& module, const std::vector<bool>& reached) {
   bool changed = false;
-  const std::vector<bool> reached = Reached(module);
   std::vector<Computation*> computations = module.ComputationsPostOrder();
   for (size_t k = computations.size(); k-- > 0;) {  // callers first
     if (reached[computations[k]->id()]) continue;
@@ -38,6 +35,20 @@ bool RemoveUncalled(Module& module) {
     changed = true;
   }
   return changed;
+}
+
+}  // namespace
+
+bool RemoveUncalled(Module& module) {
+  return RemoveUnreached(module, Reached(module, {module.entry()}));
+}
+
+void RemoveUncalledSince(Module& module, int64_t first) {
+  if (module.computation_id_bound() == first) return;
+  std::vector<const Computation*> old = {module.entry()};
+  for (const Computation* c : module.Computations())
+    if (c->id() < first) old.push_back(c);
+  RemoveUnreached(module, Reached(module, std::move(old)));
 }
 
 bool RemoveDead(Computation& computation) {

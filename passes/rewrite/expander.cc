@@ -19,8 +19,12 @@ class Expander final : public ComputationPass {
   bool into_fusions() const override { return everywhere_; }
 
   absl::StatusOr<bool> Run(Module& module) override {
+    const int64_t first_new = module.computation_id_bound();
     ASSIGN_OR_RETURN(const bool changed, ComputationPass::Run(module));
-    if (changed) RemoveUncalled(module);
+    if (changed)
+      RemoveUncalled(module);
+    else
+      RemoveUncalledSince(module, first_new);
     return changed;
   }
 

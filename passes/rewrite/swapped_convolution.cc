@@ -49,8 +49,8 @@ Instruction* SwappedConvolution(Instruction* i, Rewriter& r) {
   if (i->opcode() != Opcode::kConvolution) return nullptr;
   ConvolutionAttrs attrs = i->attr<ConvolutionAttrs>();
   if (attrs.feature_group_count != 1 || attrs.batch_group_count != 1 || i->operand_count() != 2 ||
-      i->shape().HasDynamicDims())
-    return nullptr;
+      i->shape().HasDynamicDims() || i->shape().ElementCount() == 0)
+    return nullptr;  // a result of nothing may leave the exchanged window less than no size
   const ConvDims& labels = attrs.dim_labels;
   const Shape& input = i->operand(0)->shape();
   double before = 1, after = 1;  // places of the window

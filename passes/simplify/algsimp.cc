@@ -183,7 +183,10 @@ class Algsimp final : public ComputationPass {
   absl::string_view name() const override { return name_; }
   absl::StatusOr<bool> Run(Module& module) override {
     marks_ = Marks();
-    return ComputationPass::Run(module);
+    const int64_t first_new = module.computation_id_bound();
+    ASSIGN_OR_RETURN(const bool changed, ComputationPass::Run(module));
+    RemoveUncalledSince(module, first_new);
+    return changed;
   }
   absl::StatusOr<bool> RunOnComputation(Computation& computation) override {
     return Simplifier(computation, rules_, control(), algebra_, marks_).Run();

@@ -1,4 +1,8 @@
-// Copies between instructions, as layout assignment and memory space assignment put them.
+// Copies between instructions, as layout assignment and memory space assignment put them, and the
+// bitcasts that read an array's bytes as another type.
+//
+//   b = u4[3,2,4] bitcast-convert(u16[3,2] x)   ->   b = u4[3,2,4] bitcast(x), of arrays in
+//   row-major order
 #include "generator/stages_internal.h"
 #include "ops/infer/op_table.h"
 
@@ -23,6 +27,19 @@ void InsertCopies(Module& module, Random& random) {
         if (!operand->shape().IsArray() || !random.Chance(kCopied)) continue;
         user->SetOperand(k, c->Add(Opcode::kCopy, operand->shape(), {operand}));
       }
+    }
+}
+
+void ReadBitsInPlace(Module& module, Random& random) {
+  for (Computation* c : ExecutedComputations(module))
+    for (Instruction* i : c->Instructions()) {
+      if (i->opcode() != Opcode::kBitcastConvert || !random.Chance(0.7)) continue;
+      const Shape &from = i->operand(0)->shape(), &to = i->shape();
+      if (!from.IsRowMajor() || !to.IsRowMajor() || from.dynamic_mask != 0 ||
+          !i->control_predecessors().empty() || !i->control_successors().empty())
+        continue;
+      i->ReplaceAllUsesWith(c->Add(Opcode::kBitcast, to, {i->operand(0)}));
+      c->Remove(i);
     }
 }
 

@@ -56,6 +56,9 @@ void ScheduleAtRandom(Module& module, Random& random);
 
 // stage_copies.cc: copies between instructions, which layouts and memory spaces give a meaning.
 void InsertCopies(Module& module, Random& random);
+// The same file: bitcast-converts become bitcasts, whose elements may be narrower or wider, packed
+// ones too.
+void ReadBitsInPlace(Module& module, Random& random);
 // stage_shardings.cc: shardings of arrays, before a partitioner.
 void ShardAtRandom(Module& module, Random& random);
 // stage_gpu.cc: products as calls of cuBLAS; names and configurations of fusions as in a GPU's

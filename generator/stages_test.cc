@@ -67,6 +67,15 @@ TEST(StageFormsTest, BitcastsHoldForTheirLayoutsAlone) {
   EXPECT_GT(Count("fused", odd), 20);
 }
 
+TEST(StageFormsTest, BitcastsOfOtherWidths) {
+  const auto cut = [](const Instruction& i) {
+    return i.opcode() == Opcode::kBitcast &&
+           BitWidth(i.shape().type) != BitWidth(i.operand(0)->shape().type);
+  };
+  EXPECT_GT(Count("gpu", cut), 20);
+  EXPECT_GT(Count("tpu", cut), 20);
+}
+
 TEST(StageFormsTest, PairsLieApartInSchedules) {
   int apart = 0;
   Count("scheduled", [&](const Instruction& i) {

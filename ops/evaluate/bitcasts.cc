@@ -1,9 +1,11 @@
 // Evaluates ops that read the bits of an array as another type: bitcast-convert, bitcast.
 //
 //   bitcast-convert of u16[2] {0x4321, 0x8765} to u4[2,4]: {{1, 2, 3, 4}, {5, 6, 7, 8}}
-//   bitcast of u16[2] to u4[2,4]{1,0:E(4)}: the same, in the order in which the elements lie in memory
-// Elements of types below a byte fill a byte each in a literal and in hlokit's memory; where XLA packs them, E(4), a bitcast
-// to or from a type of another width joins or cuts them as bitcast-convert does. Each takes one pass over the array.
+//   bitcast of u16[2] to u4[2,4]{1,0:E(4)}: the same, in the order in which the elements lie in
+//   memory
+// Elements of types below a byte fill a byte each in a literal and in hlokit's memory; where XLA
+// packs them, E(4), a bitcast to or from a type of another width joins or cuts them as
+// bitcast-convert does. Each takes one pass over the array.
 #include <cstring>
 
 #include "ops/evaluate/evaluate.h"

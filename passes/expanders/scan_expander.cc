@@ -145,24 +145,12 @@ Instruction* Grouped(HloWriter& w, Instruction* x, const GroupPlace& place, int6
                   w.FillInteger(copies->shape(), 0));
 }
 
-// Groups of a batch dimension are computed alike.
-Instruction* PlainDot(const Instruction* i, Rewriter& r) {
-  const auto& attrs = i->attr<RaggedDotAttrs>();
-  DotAttrs dot;
-  dot.lhs_batch_dims = attrs.lhs_batch_dims;
-  dot.rhs_batch_dims = attrs.rhs_batch_dims;
-  dot.lhs_contracting_dims = attrs.lhs_contracting_dims;
-  dot.rhs_contracting_dims = attrs.rhs_contracting_dims;
-  dot.operand_precision = attrs.operand_precision;
-  dot.algorithm = attrs.algorithm;
-  return r.Add(Opcode::kDot, i->shape(), {i->operand(0), i->operand(1)}, std::move(dot));
-}
-
 Made RewriteRaggedDot(Instruction* i, Rewriter& r) {
   if (i->opcode() != Opcode::kRaggedDot || i->shape().HasDynamicDims()) return nullptr;
   const auto& attrs = i->attr<RaggedDotAttrs>();
   const int64_t ragged = attrs.lhs_ragged_dims[0];
-  if (Contains(attrs.lhs_batch_dims, ragged)) return PlainDot(i, r);
+  // Batches beyond the sum of the sizes are zero, which a plain dot would not leave them.
+  if (Contains(attrs.lhs_batch_dims, ragged)) return nullptr;
   GroupPlace place{i->operand(2), 0};
   place.at = place.BatchCount();
   if (place.at != 0 && place.at != static_cast<int64_t>(attrs.lhs_batch_dims.size()))
@@ -198,8 +186,8 @@ Made RewriteRaggedDot(Instruction* i, Rewriter& r) {
 std::unique_ptr<Pass> CreateScanExpander() { return MakeExpander("scan_expander", ExpandScan); }
 
 // ragged_dot_rewriter: a ragged dot becomes a dot of all groups, of which each row's own is kept by
-// a mask, and one whose batch is ragged a plain dot. Infinities of one group reach the others as
-// NaN. Group sizes of more dimensions than groups and batch stay.
+// a mask. Infinities of one group reach the others as NaN. Ragged batch dimensions stay, and group
+// sizes of more dimensions than groups and batch.
 std::unique_ptr<Pass> CreateRaggedDotRewriter() {
   return MakeExpander("ragged_dot_rewriter", RewriteRaggedDot);
 }

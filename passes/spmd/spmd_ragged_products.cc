@@ -2,9 +2,9 @@
 //   a[8,m,32] x b[g,8,32,4] by c[8,g]: each partition's product of its parts; a sum over those that
 //   share a batch where the 32 are a part of what is contracted
 // Rows of the ragged dimension belong to groups whose sizes are known at run time alone, so that
-// it is made whole, and with it the dimension of groups. A ragged batch dimension has no effect on
-// what is computed: the product is a plain dot. The right side and the sizes come to the cut that
-// the left side has along the dimensions that they share.
+// it is made whole, and with it the dimension of groups. Where a batch dimension is ragged all is
+// computed whole: batches beyond the sum of the sizes are zero. The right side and the sizes come
+// to the cut that the left side has along the dimensions that they share.
 #include <map>
 
 #include "absl/algorithm/container.h"
@@ -97,35 +97,19 @@ Instruction* WithoutPadding(Sharder& sharder, const Shard& x, const DimVector& c
 
 }  // namespace
 
-// The product of parts; of a ragged batch a plain dot.
-Instruction* SpmdVisitor::RaggedPart(const Instruction& i, const Shape& local, Instruction* a,
-                                     Instruction* b, Instruction* sizes) {
-  const auto& attrs = i.attr<RaggedDotAttrs>();
-  if (!absl::c_linear_search(attrs.lhs_batch_dims, attrs.lhs_ragged_dims[0]))
-    return Clone(i, local, {a, b, sizes});
-  DotAttrs dot;
-  dot.lhs_batch_dims = attrs.lhs_batch_dims;
-  dot.rhs_batch_dims = attrs.rhs_batch_dims;
-  dot.lhs_contracting_dims = attrs.lhs_contracting_dims;
-  dot.rhs_contracting_dims = attrs.rhs_contracting_dims;
-  dot.operand_precision = attrs.operand_precision;
-  dot.algorithm = attrs.algorithm;
-  return r_.Add(Opcode::kDot, local, {a, b}, std::move(dot));
-}
-
 absl::Status SpmdVisitor::RaggedDot(const Instruction& i) {
   const auto& attrs = i.attr<RaggedDotAttrs>();
   if ((!cuts_[0].IsTiled() && !cuts_[0].IsReplicated()) || attrs.lhs_ragged_dims.empty() ||
       i.operand_count() != 3)
     return Default(i);
   const int64_t ragged = attrs.lhs_ragged_dims[0];
-  const bool has_sizes = !absl::c_linear_search(attrs.lhs_batch_dims, ragged);
+  if (absl::c_linear_search(attrs.lhs_batch_dims, ragged)) return Default(i);
   ProductDimGroups dims = GroupsOf(ProductDimsOf(i));
   LeaveOut(ragged, dims.contracting);
   LeaveOut(ragged, dims.lhs_only);
   Shard a = Of(i.operand(0)), b = Of(i.operand(1)), sizes = Of(i.operand(2));
   if (!a.cut().IsTiled()) return Default(i);
-  if (has_sizes) a = sharder_.To(a, MadeWhole(a.cut(), {ragged}));
+  a = sharder_.To(a, MadeWhole(a.cut(), {ragged}));
   if (!b.cut().IsTiled()) b = sharder_.Replicated(b);
   const int64_t n = scope_->size();
   const auto at_a = PlacesOf(a.cut(), a.whole.rank(), n);
@@ -135,8 +119,7 @@ absl::Status SpmdVisitor::RaggedDot(const Instruction& i) {
     const ProductDimNumbers& d = dims.batch[k];
     for_b.Take(d.rhs, a.cut(), at_a, d.lhs);
     out.Take(d.out, a.cut(), at_a, d.lhs);
-    if (has_sizes && sizes.whole.rank() > 1)
-      for_sizes.Take(static_cast<int64_t>(k), a.cut(), at_a, d.lhs);
+    if (sizes.whole.rank() > 1) for_sizes.Take(static_cast<int64_t>(k), a.cut(), at_a, d.lhs);
   }
   for (const ProductDimNumbers& d : dims.contracting) for_b.Take(d.rhs, a.cut(), at_a, d.lhs);
   for (const ProductDimNumbers& d : dims.lhs_only) out.Take(d.out, a.cut(), at_a, d.lhs);
@@ -152,12 +135,12 @@ absl::Status SpmdVisitor::RaggedDot(const Instruction& i) {
       for (const ProductDimNumbers& d : dims.rhs_only)
         if (at_b[device][d.rhs] != at_b[group[0]][d.rhs]) return Default(i);
   b = sharder_.To(b, *cut_b);
-  if (has_sizes) sizes = sharder_.To(sizes, *cut_sizes);
+  sizes = sharder_.To(sizes, *cut_sizes);
   Instruction* lhs = WithoutPadding(sharder_, a, contracted);
   Instruction* rhs = WithoutPadding(sharder_, b, DimsIn(dims.contracting, ProductSide::kRhs));
   Shape local = i.shape();
   SetDims(local, dims, lhs->shape(), rhs->shape());
-  Instruction* product = RaggedPart(i, local, lhs, rhs, sizes.value);
+  Instruction* product = Clone(i, local, {lhs, rhs, sizes.value});
   if (TilesAlong(a.cut(), dims.contracting, ProductSide::kLhs) > 1)
     product = writer_.AllReduceAlong(product, a.cut(), contracted, writer_.Add(local.type), scope_);
   Set(i, Array(product, i.shape(), *cut));

@@ -136,8 +136,6 @@ class SpmdVisitor {
   absl::Status SortFirstRows(const Instruction& i, int64_t d, int64_t rows);
   absl::Status Dot(const Instruction& i);
   absl::Status RaggedDot(const Instruction& i);
-  Instruction* RaggedPart(const Instruction& i, const Shape& local, Instruction* a, Instruction* b,
-                          Instruction* sizes);
   absl::Status Convolution(const Instruction& i);
   absl::Status GroupedConvolution(const Instruction& i);
   absl::Status ConvolutionByProduct(const Instruction& i);

@@ -18,6 +18,7 @@ except ImportError as error:
     sys.exit(77)
 import functools
 import glob
+import itertools
 import os
 import subprocess
 import tempfile
@@ -209,7 +210,15 @@ class ApiCases(jtu.JaxTestCase):
   def test_export_multi(self):
     e = jax.export.export(jax.jit(jnp.sin), platforms=["cpu", "hlokit"] if jtu.device_under_test()=="hlokit" else ["cpu", "tpu"])(jax.ShapeDtypeStruct((4,), np.float32))
     self.assertAllClose(e.call(jnp.ones(4)), jnp.sin(jnp.ones(4)))
-    e = jax.export.export(jax.jit(lambda x: lax.platform_dependent(x, cpu=lambda x: x + 1, tpu=lambda x: x+2, default=lambda x: x+3)), platforms=["cpu", "tpu"])
+    e = jax.export.export(jax.jit(lambda x: lax.platform_dependent(x, cpu=lambda x: x + 1, tpu=lambda x: x+2, default=lambda x: x+3)), platforms=["cpu", "tpu"])(1.)
+    self.assertAllClose(e.call(1.), jnp.float32(2.))
+  def test_export_for_cpu(self):
+    x = np.random.RandomState(0).randn(4, 4).astype(np.float32); x = x @ x.T + np.eye(4, dtype=np.float32)
+    for f, platforms in itertools.product((lambda v: jnp.linalg.eigh(v)[0], lambda v: jnp.abs(jnp.fft.fft(v)), lambda v: jax.random.normal(jax.random.key(0), v.shape) + v), (("cpu",), ("cuda", "cpu"), ("cpu", "tpu", "cuda"))):
+      e = jax.export.deserialize(jax.export.export(jax.jit(f), platforms=platforms)(x).serialize())
+      again = jax.export.export(jax.jit(lambda v: 2 * e.call(v)), platforms=platforms)(x)
+      self.assertAllClose(again.call(x), 2 * f(x), rtol=1e-4, atol=1e-4); self.assertEqual(e.call(x).devices(), {jax.devices()[0]})
+    with self.assertRaisesRegex(ValueError, "was exported for platforms"): jax.export.export(jax.jit(jnp.sin), platforms=("tpu",))(x).call(x)
   def test_platform_dependent(self):
     def f(x): return lax.platform_dependent(x, cpu=lambda x: x + 1, default=lambda x: x + 3)
     show("platform_dependent", f(1.), jax.jit(f)(1.))

@@ -127,7 +127,8 @@ absl::Status AddShardingGroup(BodyConverter& body, const MlirOperation& op, Inst
   if (group == nullptr || group->kind != MlirAttribute::Kind::kInt)
     return InvalidArgument(op.name, ": no group_id");
   Instruction* marker = AddMarker(body, "xla.sdy.ShardingGroup", Shape::Tuple({}), {member});
-  AddFrontendAttribute(*marker, "xla.sdy.sharding_group_id", absl::StrCat(group->integer, " : i64"));
+  AddFrontendAttribute(*marker, "xla.sdy.sharding_group_id",
+                       absl::StrCat(group->integer, " : i64"));
   return absl::OkStatus();
 }
 

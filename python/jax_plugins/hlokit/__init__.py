@@ -80,6 +80,31 @@ def lower_narrow_erf():
     mlir.register_lowering(special.erf_p, rule, platform="hlokit")
 
 
+class AlsoHlokit(tuple):
+    """The platforms that a function was exported for; where `cpu` is one, `hlokit` stands for it."""
+
+    def __contains__(self, platform):
+        return super().__contains__("cpu" if platform == "hlokit" and not super().__contains__(platform) else platform)
+
+    def index(self, platform, *bounds):
+        return super().index("cpu" if platform == "hlokit" and not super().__contains__(platform) else platform, *bounds)
+
+
+def call_exports_for_cpu():
+    """Functions exported for JAX's CPU (jax.export) run on hlokit: what they call, LAPACK and the like, is there under the same names."""
+    import dataclasses  # pylint: disable=import-outside-toplevel
+
+    from jax._src.export import _export  # pylint: disable=import-outside-toplevel
+    from jax._src.interpreters import mlir  # pylint: disable=import-outside-toplevel
+
+    theirs = _export._call_exported_lowering  # pylint: disable=protected-access
+
+    def rule(ctx, *values, exported):
+        return theirs(ctx, *values, exported=dataclasses.replace(exported, platforms=AlsoHlokit(exported.platforms)))
+
+    mlir.register_lowering(_export.call_exported_p, rule, platform="hlokit")
+
+
 def allow_donation():
     """Says that hlokit takes donated arguments, as JAX's own platforms do."""
     from jax._src.interpreters import mlir  # pylint: disable=import-outside-toplevel
@@ -158,6 +183,7 @@ def initialize():
     lower_as_cpu()
     lower_custom_partitioning()
     lower_narrow_erf()
+    call_exports_for_cpu()
     allow_donation()
     start_with_cpu()
     use_cache()

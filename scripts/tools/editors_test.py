@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import xml.etree.ElementTree
 import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -98,9 +99,45 @@ def test_package():
         with zipfile.ZipFile(made) as archive:
             names = archive.namelist()
             package = json.loads(archive.read("extension/package.json"))
+            made_parts = {"package": package, "names": names, "manifest": archive.read("extension.vsixmanifest"),
+                          "types": archive.read("[Content_Types].xml")}
     wanted = [package["main"], package["contributes"]["grammars"][0]["path"], package["contributes"]["languages"][0]["configuration"]]
     for name in wanted:
         assert f"extension/{name.removeprefix('./')}" in names, name
+    assert not vscode_faults(made_parts), vscode_faults(made_parts)
+    broken = dict(made_parts, package=dict(package, engines={"vscode": "^1.70.0"}, version="1"), names=names + ["extension/icon.svg"])
+    assert vscode_faults(broken) == ["version", "activation", "identity", "engine", "content types"], vscode_faults(broken)
+
+
+def vscode_faults(parts):
+    """What VS Code, or its marketplace's packager, would refuse: its documented rules for extension manifests and VSIX archives."""
+    package, names = parts["package"], parts["names"]
+    manifest = xml.etree.ElementTree.fromstring(parts["manifest"])
+    space = {"v": "http://schemas.microsoft.com/developer/vsx-schema/2011"}
+    identity = manifest.find("v:Metadata/v:Identity", space).attrib
+    types = {element.get("Extension") for element in xml.etree.ElementTree.fromstring(parts["types"])}
+    contributes = package["contributes"]
+    engine = re.fullmatch(r"\^?(\d+)\.(\d+)\.\d+", package["engines"]["vscode"])
+    commands = {command["command"] for command in contributes["commands"]}
+    used = {entry["command"] for menu in contributes["menus"].values() for entry in menu}
+    languages = {language["id"] for language in contributes["languages"]}
+    rules = {
+        "name": re.fullmatch(r"[a-z0-9][a-z0-9-]*", package["name"]),
+        "publisher": re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9-]*", package["publisher"]),
+        "version": re.fullmatch(r"\d+\.\d+\.\d+", package["version"]),
+        # Languages and commands activate an extension by themselves from 1.74 on.
+        "activation": package["activationEvents"] or (engine and (int(engine[1]), int(engine[2])) >= (1, 74)),
+        "identity": (identity["Id"], identity["Publisher"], identity["Version"]) == (package["name"], package["publisher"], package["version"]),
+        "engine": any(p.get("Id") == "Microsoft.VisualStudio.Code.Engine" and p.get("Value") == parts["package"]["engines"]["vscode"]
+                      for p in manifest.iterfind("v:Metadata/v:Properties/v:Property", space)) or not engine,
+        "assets": all(asset.get("Path") in names for asset in manifest.iterfind("v:Assets/v:Asset", space)),
+        "content types": {os.path.splitext(name)[1] for name in names if not name.startswith("[")} <= types,
+        "commands": used <= commands and all(c["title"] for c in contributes["commands"]),
+        "languages": {grammar["language"] for grammar in contributes["grammars"]} <= languages,
+        "settings": all(key.startswith(package["name"] + ".") and {"type", "default", "description"} <= value.keys()
+                        for key, value in contributes["configuration"]["properties"].items()),
+    }
+    return [rule for rule, holds in rules.items() if not holds]
 
 
 def test_grammar():

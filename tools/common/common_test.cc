@@ -114,6 +114,21 @@ TEST(ToolCall, XlaFlagsGiveWayToTheCommandLine) {
   EXPECT_THAT(warnings, ElementsAre(HasSubstr("did you mean --xla_dump_to?")));
   setenv("XLA_FLAGS", "--xla_disable_hlo_passes=dce word", 1);
   EXPECT_THAT(Called({"hlo-run"})[0], HasSubstr("XLA_FLAGS: 'word' is no flag"));
+  // What XLA does not have is told from what means nothing here.
+  setenv("XLA_FLAGS", "--xla_cpu_enable_fast_mth --xla_gpu_enable_triton_gemm=0 --xla_no_such=1", 1);
+  warnings.clear();
+  Called({"hlo-run", "m"}, "hlo-run", &warnings);
+  EXPECT_THAT(warnings, testing::UnorderedElementsAre(
+                            HasSubstr("--xla_cpu_enable_fast_mth has no effect here: did you mean "
+                                      "--xla_cpu_enable_fast_math?"),
+                            HasSubstr("--xla_gpu_enable_triton_gemm has no effect here: "),
+                            testing::AllOf(HasSubstr("--xla_no_such"),
+                                           HasSubstr("XLA (jaxlib 0.10.2) has no such flag"))));
+  setenv("XLA_FLAGS", "--xla_dump_to", 1);
+  EXPECT_THAT(Called({"hlo-run", "m"})[0], HasSubstr("XLA_FLAGS: --xla_dump_to needs a value"));
+  setenv("XLA_FLAGS", "--no_such_at_all=3", 1);
+  EXPECT_THAT(Called({"hlo-run", "m"})[0],
+              HasSubstr("XLA_FLAGS: --no_such_at_all is no flag of XLA's"));
   setenv("XLA_FLAGS", "no_such_file", 1);
   EXPECT_THAT(Called({"hlo-run"})[0], HasSubstr("names a file"));
   unsetenv("XLA_FLAGS");

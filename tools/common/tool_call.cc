@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -196,6 +197,20 @@ class Translator {
     if (std::find(flags.begin(), flags.end(), spelt) == flags.end()) flags.push_back(spelt);
   }
 
+  // Of a source whose words are all flags: each is known, and has a value where it needs one.
+  absl::Status CheckFlags(absl::string_view source) const {
+    for (const Argument& argument : out_) {
+      const FlagKind kind = knows_(argument.name);
+      if (argument.name.empty()) continue;
+      if (kind == FlagKind::kUnknown && as_given_.contains(argument.name))
+        return InvalidArgument(source, ": ", Spelt(argument.name), " is no flag of XLA's");
+      if (kind == FlagKind::kWithValue && !argument.value)
+        return InvalidArgument(source, ": ", Spelt(argument.name), " needs a value (",
+                               Spelt(argument.name), "=...)");
+    }
+    return absl::OkStatus();
+  }
+
   void Note(std::string warning) { notes_.push_back(std::move(warning)); }
 
   // Those in `others` count before those so far.
@@ -245,12 +260,13 @@ class Translator {
   Argument WithoutNo(const Argument& argument) const {
     absl::string_view rest = argument.name;
     if (argument.value || !absl::ConsumePrefix(&rest, "--no") || rest.empty() ||
-        knows_(argument.name) != FlagKind::kUnknown || FindXlaFlag(caller_, argument.name) != nullptr)
+        knows_(argument.name) != FlagKind::kUnknown ||
+        FindXlaFlag(caller_, argument.name) != nullptr)
       return argument;
     absl::ConsumePrefix(&rest, "-");
     const std::string name = absl::StrCat("--", rest);
     const XlaFlag* const row = FindXlaFlag(caller_, name);
-    const bool is_switch = row == nullptr ? knows_(name) == FlagKind::kSwitch
+    const bool is_switch = row == nullptr           ? knows_(name) == FlagKind::kSwitch
                            : row->meaning == M::kIs ? knows_(row->target) == FlagKind::kSwitch
                                                     : !TakesValue(row->meaning);
     return is_switch ? Argument{name, "false"} : argument;
@@ -261,19 +277,24 @@ class Translator {
     return absl::StrCat("--", absl::StrReplaceAll(flag.substr(2), {{"-", "_"}}));
   }
 
-  // Warns of a flag that looks like one of those that have a meaning.
+  // Warns of a flag that XLA does not have and that looks like one of its own.
   bool SuggestNear(absl::string_view name) {
+    if (IsXlaCompilerFlag(name)) return false;
     const auto near = [&](absl::string_view known) { return EditDistance(name, known, 2) <= 2; };
     std::string meant = near("--xla-dump-to") ? "--xla-dump-to" : "";
     for (const XlaFlag& row : XlaFlags())
       if ((row.callers & caller_) != 0 && HasMeaning(row) && near(row.name))
         meant = std::string(row.name);
+    if (meant.empty()) meant = NearXlaCompilerFlag(name);
     if (meant.empty()) return false;
     Warn(absl::StrCat("did you mean ", Spelt(meant), "?"), name);
     return true;
   }
 
-  void Keep(const Argument& argument) { out_.push_back(argument); }
+  void Keep(const Argument& argument) {
+    as_given_.insert(argument.name);
+    out_.push_back(argument);
+  }
 
   // A switch of the tool's own, `--no-passes` or `--format=pb`, once.
   void PutSwitch(absl::string_view text) {
@@ -356,6 +377,7 @@ class Translator {
   const Callers caller_;
   const std::function<FlagKind(absl::string_view)>& knows_;
   std::vector<Argument> out_;
+  std::set<std::string> as_given_;                          // names that no table has
   std::map<std::string, std::vector<std::string>> warned_;  // flags by reason
   std::vector<std::string> notes_;                          // other warnings
 };
@@ -452,6 +474,7 @@ absl::StatusOr<ToolCall> ReadToolCall(absl::string_view tool, int argc, const ch
     Translator from_environment(caller, knows);
     RETURN_IF_ERROR(from_environment.Add(
         NormalizeArguments(static_cast<int>(pointers.size()), pointers.data())));
+    RETURN_IF_ERROR(from_environment.CheckFlags("XLA_FLAGS"));
     behind.GiveWayTo(from_environment);
     behind.Append(std::move(from_environment));
   }

@@ -6,6 +6,10 @@
 #include <string>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/strip.h"
+#include "support/text.h"
 
 namespace hlokit {
 namespace {
@@ -169,6 +173,15 @@ constexpr XlaFlag kFlags[] = {
 constexpr XlaFlag kGpuFlag = {kAnyCaller, "--xla-gpu-", M::kNoEffect, kGpuCompiler};
 constexpr XlaFlag kCompilerFlag = {kAnyCaller, "--xla-", M::kNoEffect, "it steers XLA's compiler"};
 
+constexpr XlaFlag kUnknownFlag = {kAnyCaller, "--xla-", M::kNoEffect,
+                                  "XLA (jaxlib 0.10.2) has no such flag"};
+
+constexpr absl::string_view kCompilerFlagNames[] = {
+#define HLOKIT_XLA_COMPILER_FLAG(name) name,
+#include "tools/common/xla_compiler_flags.def"
+#undef HLOKIT_XLA_COMPILER_FLAG
+};
+
 // Dashes and underscores are the same.
 bool SameName(absl::string_view a, absl::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
@@ -195,8 +208,24 @@ bool HasMeaning(const XlaFlag& flag) {
 const XlaFlag* FindXlaFlag(Callers caller, absl::string_view name) {
   for (const XlaFlag& flag : kFlags)
     if ((flag.callers & caller) != 0 && flag.name == name) return &flag;
-  if (absl::StartsWith(name, kGpuFlag.name)) return &kGpuFlag;
-  return absl::StartsWith(name, kCompilerFlag.name) ? &kCompilerFlag : nullptr;
+  if (!absl::StartsWith(name, kCompilerFlag.name)) return nullptr;
+  if (!IsXlaCompilerFlag(name)) return &kUnknownFlag;
+  return absl::StartsWith(name, kGpuFlag.name) ? &kGpuFlag : &kCompilerFlag;
+}
+
+bool IsXlaCompilerFlag(absl::string_view name) {
+  return absl::ConsumePrefix(&name, "--xla-") &&
+         std::any_of(std::begin(kCompilerFlagNames), std::end(kCompilerFlagNames),
+                     [&](absl::string_view known) { return SameName(known, name); });
+}
+
+std::string NearXlaCompilerFlag(absl::string_view name) {
+  constexpr int kMaxEdits = 2;
+  if (!absl::ConsumePrefix(&name, "--xla-")) return "";
+  const std::string wanted = absl::StrReplaceAll(name, {{"-", "_"}});
+  for (const absl::string_view known : kCompilerFlagNames)
+    if (EditDistance(wanted, known, kMaxEdits) <= kMaxEdits) return absl::StrCat("--xla_", known);
+  return "";
 }
 
 }  // namespace hlokit

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
@@ -63,11 +64,16 @@ struct XlaFlag {
 };
 
 // The row of a flag for a caller; null where there is none. Flags of XLA's compiler (--xla-...)
-// that have no row of their own have that of their kind.
+// that have no row of their own have that of their kind, and those that XLA does not know one that
+// says so.
 const XlaFlag* FindXlaFlag(Callers caller, absl::string_view name);
 // Names of flags that have a meaning for a caller, for near matches.
 bool HasMeaning(const XlaFlag& flag);
 absl::Span<const XlaFlag> XlaFlags();
+// Whether XLA's compiler has a flag of that name, and which has one that is spelt nearly so (empty
+// where none does). With dashes before and between.
+bool IsXlaCompilerFlag(absl::string_view name);
+std::string NearXlaCompilerFlag(absl::string_view name);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -115,6 +115,36 @@ Instruction* ClampRepeated(Instruction* i, Rewriter&) {
              : nullptr;
 }
 
+// min(high, clamp(low, x, high)) is the clamp, and max(low, clamp(low, x, high)) where low is known
+// to be no more than high: else the clamp is high, which is less than low.
+Instruction* BoundOfClamp(Instruction* i, Rewriter&) {
+  const int64_t bound = Is(i, Opcode::kMaximum) ? 0 : 2;
+  for (int k : {0, 1}) {
+    Instruction* clamp = i->operand(k);
+    if (!Is(clamp, Opcode::kClamp) || clamp->shape() != i->shape()) continue;
+    const Instruction* other = i->operand(1 - k);
+    const Instruction* limit = clamp->operand(bound);
+    const Literal *low = SplatValue(clamp->operand(0)), *high = SplatValue(clamp->operand(2));
+    if (bound == 0 && (low == nullptr || high == nullptr || !Less(*low, *high).value_or(false)))
+      continue;
+    const bool spread = IsSpreadScalar(other) && other->operand(0) == limit;
+    if (spread || SameValue(other, limit)) return clamp;
+  }
+  return nullptr;
+}
+
+// The number of a device is no less than 0 and less than how many there are.
+Instruction* ClampOfDevice(Instruction* i, Rewriter&) {
+  Instruction* x = i->operand(1);
+  const ModuleHeader& header = i->parent()->module()->header();
+  int64_t devices = 0;
+  if (Is(x, Opcode::kPartitionId)) devices = header.num_partitions;
+  if (Is(x, Opcode::kReplicaId)) devices = header.replica_count;
+  const std::optional<int64_t> low = IntegerSplat(i->operand(0)),
+                               high = IntegerSplat(i->operand(2));
+  return devices > 0 && low && high && *low == 0 && *high >= devices - 1 ? x : nullptr;
+}
+
 // A clamp with an end of the type for a bound is a maximum, a minimum or nothing.
 Instruction* ClampOfEnd(Instruction* i, Rewriter& r) {
   const bool no_low = IsEnd(i->operand(0), true), no_high = IsEnd(i->operand(2), false);
@@ -217,12 +247,15 @@ constexpr Rule kBoundRules[] = {
     {"max-of-end", Opcode::kMaximum, BoundOfEnd},
     {"max-repeated", Opcode::kMaximum, RepeatedOperand},
     {"max-of-constants", Opcode::kMaximum, BoundOfConstants},
+    {"max-of-clamp", Opcode::kMaximum, BoundOfClamp},
     {"max-min-as-clamp", Opcode::kMaximum, BoundsAsClamp},
     {"min-of-end", Opcode::kMinimum, BoundOfEnd},
     {"min-repeated", Opcode::kMinimum, RepeatedOperand},
     {"min-of-constants", Opcode::kMinimum, BoundOfConstants},
+    {"min-of-clamp", Opcode::kMinimum, BoundOfClamp},
     {"min-max-as-clamp", Opcode::kMinimum, BoundsAsClamp},
     {"clamp-repeated", Opcode::kClamp, ClampRepeated},
+    {"clamp-of-device", Opcode::kClamp, ClampOfDevice},
     {"clamp-of-end", Opcode::kClamp, ClampOfEnd},
     {"compare-with-end", Opcode::kCompare, CompareWithEnd},
     {"compare-sum", Opcode::kCompare, CompareSum},

@@ -79,6 +79,16 @@ constexpr Pipeline kPipelines[] = {
      "hlo-memory-scheduler"},
     // The same kernels on a GPU, where a loop is a launch.
     {"cuda", kElementKernelPasses,
+     "dot-strength-reduction{least=65536},"
+     "reduce-window-rewriter{least=128},"
+     "scatter-sorter,"
+     "layout_normalization,"
+     "fix<"
+     "tuple-simplifier,"
+     "algsimp{exact},"
+     "cse,"
+     "dce"
+     ">,"
      "fusion{launch-work=65536 max-members=1000 max-code=3000 max-copies=64 max-inputs=64 "
      "min-rows=1 "
      "min-row=2 min-columns=1 lanes=1},"

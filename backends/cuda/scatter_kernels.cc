@@ -15,6 +15,12 @@
 // Windows that are said to be at unique places are not searched. Cost: update elements times
 // windows.
 //
+// Long ones whose indices are sorted (scatter-sorter sees to it) are not searched either: the first
+// update of a target, whose neighbour before has another one, goes on to the last,
+//   thread u:  if (indices[u - 1] != indices[u])
+//                for (v = u; indices[v] == indices[u]; ++v) r[indices[u]] += updates[v]
+// Cost: update elements, and the commonest target's updates one after the other.
+//
 // Small ones (sm_80 on) are one warp's: each lane takes an update element, lanes of one target find
 // each other (match.any) and combine their updates from the lowest lane on, which is the order of
 // the updates; 32 elements at a time:
@@ -37,6 +43,7 @@ namespace hlokit {
 namespace {
 
 constexpr int64_t kMaxSteps = int64_t{1} << 34;
+constexpr double kLongSearch = 1 << 26;  // steps; shorter ones need not believe what is said
 // Steps of a search that a launch for the base would cost.
 constexpr int64_t kLaunchSteps = 1 << 16;
 // What one warp does alone: elements of the base and of the updates.
@@ -52,11 +59,19 @@ struct ScatterPlan {
   DimVector batch;
   int64_t windows = 1;
   bool by_result = false;
+  bool in_runs = false;  // updates of a target lie together
 
   const Shape& base() const { return scatter->operand(0)->shape(); }
   const Shape& updates() const { return scatter->operand(arrays + 1)->shape(); }
   const ScatterAttrs& dims() const { return scatter->attr<ScatterAttrs>(); }
 };
+
+// Whether windows lie at the same place or have no element in common.
+bool HasDisjointWindows(const Instruction& scatter) {
+  const DimVector& scattered = scatter.attr<ScatterAttrs>().scatter_dims_to_operand_dims;
+  return std::all_of(scattered.begin(), scattered.end(),
+                     [&](int64_t d) { return ScatterWindowSize(scatter, d) == 1; });
+}
 
 std::optional<ScatterPlan> PlanScatter(const Expression& e) {
   const Instruction* root = e.roots[0];
@@ -73,6 +88,11 @@ std::optional<ScatterPlan> PlanScatter(const Expression& e) {
   const auto steps = [&](int64_t threads) {
     return static_cast<double>(threads) * static_cast<double>(plan.windows);
   };
+  if (plan.dims().indices_are_sorted && HasDisjointWindows(*root) &&
+      steps(std::min(base, updates)) >= kLongSearch) {
+    plan.in_runs = true;
+    return plan;
+  }
   plan.by_result = steps(base) <= 2 * steps(updates) + kLaunchSteps;
   if (steps(plan.by_result ? base : updates) > static_cast<double>(kMaxSteps)) return std::nullopt;
   return plan;
@@ -125,6 +145,9 @@ class SearchEmitter {
           target_[d] = b_.CreateNSWAdd(target_[d], index[plan_.dims().update_window_dims[next++]]);
       if (plan_.dims().unique_indices) {
         Store(Combine(Loaded(), index));
+      } else if (plan_.in_runs) {
+        EmitIf(b_, b_.CreateNot(HasNeighbourBefore(number)),
+               [&] { Store(CombineRun(number, Loaded())); });
       } else {
         EmitIf(b_, b_.CreateNot(IsTakenBefore(number)),
                [&] { Store(CombineFrom(number, Loaded())); });
@@ -310,19 +333,24 @@ class SearchEmitter {
       }
       llvm::Value* const offset = b_.CreateSub(target_[d], start.at[d]);
       const int64_t u = plan_.dims().update_window_dims[next++];
-      if (plan_.updates().dims[u] != plan_.base().dims[d])
+      // A whole window inside can only start at 0.
+      const bool starts_at_zero = plan_.updates().dims[u] == plan_.base().dims[d] &&
+                                  !(IsInsideWhereHit() && IsScattered(static_cast<int64_t>(d)));
+      if (!starts_at_zero)
         hit = b_.CreateAnd(hit, b_.CreateICmpULT(offset, b_.Index(plan_.updates().dims[u])));
       index[u] = offset;
     }
     return hit;
   }
 
+  bool IsScattered(int64_t d) const {
+    return Contains(plan_.dims().scatter_dims_to_operand_dims, d);
+  }
+
   bool IsInsideWhereHit() const {
-    const DimVector& scattered = plan_.dims().scatter_dims_to_operand_dims;
     const int bits = BitWidth(s_.operand(plan_.arrays)->shape().type);
     return bits <= static_cast<int>(b_.IndexType()->getBitWidth()) &&  // else starts were cut
-           std::all_of(scattered.begin(), scattered.end(),
-                       [&](int64_t d) { return ScatterWindowSize(s_, d) == 1; });
+           HasDisjointWindows(s_);
   }
 
   llvm::Value* IsTakenBefore(llvm::Value* number) {
@@ -349,6 +377,58 @@ class SearchEmitter {
         b_, first, b_.Index(plan_.windows), Flatten(base),
         [&](llvm::Value* number, const Values& carried) { return Step(number, carried, base); });
     return Unflatten(last, base);
+  }
+
+  // Whether the window before number `number` has the target.
+  llvm::Value* HasNeighbourBefore(llvm::Value* number) {
+    return EmitIfElse(
+        b_, b_.CreateICmpNE(number, b_.Index(0)),
+        [&] {
+          emitter_.BeginScope();
+          std::vector<llvm::Value*> index;
+          llvm::Value* const hit = Hits(b_.CreateNSWSub(number, b_.Index(1)), index);
+          emitter_.EndScope();
+          return Values{hit};
+        },
+        [&] { return Values{b_.getFalse()}; })[0];
+  }
+
+  // `base` combined with the updates from window number `first` on while they have the target.
+  std::vector<ScalarValue> CombineRun(llvm::Value* first, const std::vector<ScalarValue>& base) {
+    llvm::BasicBlock* const before = b_.GetInsertBlock();
+    const auto block = [&](const char* name) {
+      return llvm::BasicBlock::Create(b_.getContext(), name, before->getParent());
+    };
+    llvm::BasicBlock *const header = block("run"), *const body = block("update"),
+                     *const done = block("end");
+    b_.CreateBr(header);
+    b_.SetInsertPoint(header);
+    llvm::PHINode* const number = b_.CreatePHI(b_.IndexType(), 2);
+    number->addIncoming(first, before);
+    Values values;
+    for (llvm::Value* const value : Flatten(base)) {
+      llvm::PHINode* const phi = b_.CreatePHI(value->getType(), 2);
+      phi->addIncoming(value, before);
+      values.push_back(phi);
+    }
+    emitter_.BeginScope();
+    std::vector<llvm::Value*> index;
+    llvm::Value* const there = b_.CreateICmpULT(number, b_.Index(plan_.windows));
+    llvm::Value* const last = b_.Index(plan_.windows - 1);
+    llvm::Value* const hit =
+        Hits(b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, number, last), index);
+    b_.CreateCondBr(b_.CreateAnd(there, hit), body, done);
+    b_.SetInsertPoint(body);
+    emitter_.BeginScope();
+    const Values next = Flatten(Combine(Unflatten(values, base), index));
+    emitter_.EndScope();
+    number->addIncoming(b_.CreateNSWAdd(number, b_.Index(1)), b_.GetInsertBlock());
+    for (size_t k = 0; k < values.size(); ++k)
+      llvm::cast<llvm::PHINode>(values[k])->addIncoming(next[k], b_.GetInsertBlock());
+    b_.CreateBr(header);
+    b_.SetInsertPoint(done);
+    emitter_.EndScope();
+    return Unflatten(values, base);
   }
 
   // The same from the first window on; several steps are written out, so that most are a load, a
@@ -398,7 +478,7 @@ class SearchEmitter {
 
 bool AddTeamScatterKernels(const KernelRequest& request, std::vector<Kernel>& out) {
   const std::optional<ScatterPlan> plan = PlanScatter(request.expression);
-  if (!plan.has_value() || !IsForTeam(*plan)) return false;
+  if (!plan.has_value() || plan->in_runs || !IsForTeam(*plan)) return false;
   Kernel kernel;
   kernel.units = kWarp;
   kernel.emit = [plan = *plan](Builder& b, KernelArrays& arrays, llvm::Value* unit, llvm::Value*) {

@@ -123,6 +123,20 @@ ENTRY e {
   EXPECT_THAT(ptx, testing::HasSubstr("match.any.sync.b32"));  // by one warp
 }
 
+// Many rows: their updates are sorted, and each run of them combined by the thread of its first.
+TEST(ScatterKernelsTest, ManyRowsInRuns) {
+  const std::string text = R"(HloModule m
+add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }
+ENTRY e {
+  x = f32[1000,80] parameter(0)
+  i = s32[1200,1] parameter(1)
+  u = f32[1200,80] parameter(2)
+  ROOT r = f32[1000,80] scatter(x, i, u), update_window_dims={1}, inserted_window_dims={0},
+    scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add
+})";
+  CheckOnSimulator(text, 1e-4);  // the interpreter adds long sums in another order
+}
+
 }  // namespace
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

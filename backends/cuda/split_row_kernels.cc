@@ -3,7 +3,8 @@
 //   kernel 0: thread (s, j):  p = 0;  for i in segment s: p += x[i,j];  scratch[j][s] = p
 //   kernel 1: a warp a column:  r[j] = 0 + scratch[j][lane] + scratch[j][lane + 32] + ...
 //
-// A column has a thread a segment, so that neighbouring threads read neighbouring columns; a row
+// A column has a thread a segment, so that neighbouring threads read neighbouring columns; several
+// neighbouring columns, 16 bytes of them, where their number allows it. A row
 // that lies together has a block a segment. There are as many segments as fill a device, fewer
 // where they would be short. Both orders of summation depend on the shape alone: the same bits
 // every run.
@@ -25,11 +26,14 @@ namespace {
 constexpr int64_t kEnoughThreads = 128 << 10;  // for the memory of a device to be busy
 // Steps of a thread in a segment, at least: alone, and of a block.
 constexpr int64_t kSteps = 64, kBlockSteps = 8;
+constexpr int64_t kStepGroup = 4;
 constexpr int64_t kScratchSlot = 8;  // bytes of an accumulator
 
 struct SplitPlan : GroupRows {
   int64_t segment = 0;   // vectors
   int64_t segments = 0;  // of a row
+  int64_t columns = 1;   // rows that are neighbours and a thread's
+  int64_t groups() const { return form.rows / columns; }
   int64_t vectors() const { return form.length / vector; }
   int64_t combining() const {  // threads of a row in the second kernel
     return std::min<int64_t>(kWarp, absl::bit_ceil(static_cast<uint64_t>(segments)));
@@ -44,13 +48,16 @@ std::optional<SplitPlan> PlanSplit(const Expression& e) {
   if (plan.form.IsContiguous()) {
     plan.vector = VectorElements(e, plan.form.length);
     plan.threads = kBlockThreads;
-  } else if (!plan.form.IsColumns()) {
+  } else if (plan.form.IsColumns()) {
+    plan.columns = VectorElements(e, plan.form.full.dims[plan.form.kept.back()]);
+  } else {
     return std::nullopt;
   }
+  if (plan.form.rows * plan.threads >= kEnoughThreads) return std::nullopt;
   const int64_t steps = plan.threads == 1 ? kSteps : kBlockSteps;
   const int64_t most = plan.vectors() / (plan.threads * steps);
   const int64_t wanted =
-      (kEnoughThreads + plan.form.rows * plan.threads - 1) / (plan.form.rows * plan.threads);
+      (kEnoughThreads + plan.groups() * plan.threads - 1) / (plan.groups() * plan.threads);
   const int64_t segments = std::min(most, wanted);
   if (segments < 2) return std::nullopt;
   plan.segment = (plan.vectors() + segments - 1) / segments;
@@ -68,23 +75,23 @@ class SplitRowEmitter {
     BindLeaves(emitter_, plan.e, arrays);
     const auto count = static_cast<int64_t>(form_.reductions.size());
     scratch_ = MakeScratch(b, count * form_.rows * plan.segments * kScratchSlot);
-    multi_.assign(static_cast<size_t>(form_.full.rank()), b_.Index(0));
   }
 
-  // The work of one thread on segment `unit` / (rows * threads).
+  // The work of one thread on segment `unit` / (groups of rows * threads).
   void EmitSegment(llvm::Value* unit) {
     llvm::Value* const lane = b_.CreateURem(unit, b_.Index(plan_.threads));
     llvm::Value* const number = b_.CreateUDiv(unit, b_.Index(plan_.threads));
-    llvm::Value* const row = b_.CreateURem(number, b_.Index(form_.rows));
-    llvm::Value* const segment = b_.CreateUDiv(number, b_.Index(form_.rows));
-    Delinearize(b_, row, form_.kept, form_.full.dims, multi_);
+    llvm::Value* const group = b_.CreateURem(number, b_.Index(plan_.groups()));
+    llvm::Value* const segment = b_.CreateUDiv(number, b_.Index(plan_.groups()));
+    PlaceRows(group);
     const std::vector<Accumulators> reductions = Reductions();
-    Values partial = EmitElements(reductions, row, segment, lane);
-    ThreadGroup group(b_, plan_.threads, lane);
-    if (plan_.threads > 1) Combine(group, reductions, partial);
+    Values partial = EmitElements(reductions, segment, lane);
+    ThreadGroup threads(b_, plan_.threads, lane);
+    if (plan_.threads > 1) Combine(threads, reductions, partial);
     EmitIf(b_, b_.CreateICmpEQ(lane, b_.Index(0)), [&] {
       for (size_t k = 0; k < partial.size(); ++k)
-        b_.CreateStore(ToWords(b_, partial[k]), PlaceOf(k, row, segment));
+        b_.CreateStore(ToWords(b_, partial[k]),
+                       PlaceOf(k % reductions.size(), rows_[k / reductions.size()].number, segment));
     });
   }
 
@@ -146,42 +153,87 @@ class SplitRowEmitter {
     return b_.CreateInBoundsGEP(b_.getInt64Ty(), scratch_, at);
   }
 
-  ElementIndex IndexOf(llvm::Value* row, llvm::Value* at) {
-    Delinearize(b_, at, form_.within, form_.full.dims, multi_);
-    if (!form_.IsContiguous()) return ElementIndex::Multi(multi_);
-    return ElementIndex::Multi(multi_, b_.CreateNSWAdd(Scale(b_, row, form_.length), at));
+  // A row of a thread: its number, and the indices that number it.
+  struct Row {
+    llvm::Value* number;
+    std::vector<llvm::Value*> multi;
+  };
+
+  // The thread's rows: neighbours along the fastest dimension that numbers them.
+  void PlaceRows(llvm::Value* group) {
+    llvm::Value* const first = Scale(b_, group, plan_.columns);
+    std::vector<llvm::Value*> multi(static_cast<size_t>(form_.full.rank()), b_.Index(0));
+    if (plan_.columns == 1) {
+      Delinearize(b_, first, form_.kept, form_.full.dims, multi);
+      rows_.push_back({first, multi});
+      return;
+    }
+    const int64_t fastest = form_.kept.back();
+    DimVector dims = form_.full.dims;
+    dims[fastest] /= plan_.columns;
+    Delinearize(b_, group, form_.kept, dims, multi);
+    llvm::Value* const column = Scale(b_, multi[fastest], plan_.columns);
+    for (int64_t k = 0; k < plan_.columns; ++k) {
+      multi[fastest] = b_.CreateNSWAdd(column, b_.Index(k));
+      rows_.push_back({b_.CreateNSWAdd(first, b_.Index(k)), multi});
+    }
+  }
+
+  ElementIndex IndexOf(Row& row, llvm::Value* at) {
+    Delinearize(b_, at, form_.within, form_.full.dims, row.multi);
+    if (!form_.IsContiguous()) return ElementIndex::Multi(row.multi);
+    return ElementIndex::Multi(row.multi, b_.CreateNSWAdd(Scale(b_, row.number, form_.length), at));
   }
 
   // The lane's vectors of the segment: number `lane`, then every `threads`-th.
-  Values EmitElements(const std::vector<Accumulators>& reductions, llvm::Value* row,
-                      llvm::Value* segment, llvm::Value* lane) {
+  Values EmitElements(const std::vector<Accumulators>& reductions, llvm::Value* segment,
+                      llvm::Value* lane) {
     const int64_t threads = plan_.threads;
     llvm::Value* const first = b_.CreateNSWAdd(Scale(b_, segment, plan_.segment), lane);
     llvm::Value* const end = b_.CreateBinaryIntrinsic(
         llvm::Intrinsic::umin, Scale(b_, b_.CreateNSWAdd(segment, b_.Index(1)), plan_.segment),
         b_.Index(plan_.vectors()));
     llvm::Value* const past = b_.CreateNSWAdd(end, b_.Index(threads - 1));
-    llvm::Value* const steps = b_.CreateUDiv(
+    llvm::Value* steps = b_.CreateUDiv(
         b_.CreateNSWSub(past, b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, first, past)),
         b_.Index(threads));
+    // Several steps are written out where all segments have whole groups of them, so that their
+    // loads wait together.
+    int64_t group = 1;
+    if (plan_.vectors() % plan_.segment == 0 && plan_.segment % (kStepGroup * threads) == 0) {
+      group = kStepGroup;
+      steps = b_.Index(plan_.segment / (kStepGroup * threads));
+    }
+    const Values identities = Identities(reductions);
+    Values start;  // of all rows
+    for (size_t k = 0; k < rows_.size(); ++k)
+      start.insert(start.end(), identities.begin(), identities.end());
     return EmitLoopCarrying(
-        b_, b_.Index(0), steps, Identities(reductions),
-        [&](llvm::Value* step, const Values& values) {
+        b_, b_.Index(0), steps, start, [&](llvm::Value* step, const Values& values) {
           emitter_.BeginScope();
-          llvm::Value* const number = b_.CreateNSWAdd(first, Scale(b_, step, threads));
-          const Values next = EmitVector(reductions, row, Scale(b_, number, plan_.vector), values);
+          Values next = values;
+          for (int64_t k = 0; k < group; ++k) {
+            llvm::Value* const number =
+                b_.CreateNSWAdd(Scale(b_, step, group * threads), b_.Index(k * threads));
+            next = EmitVector(
+                reductions, Scale(b_, b_.CreateNSWAdd(first, number), plan_.vector), next);
+          }
           emitter_.EndScope();
           return next;
         });
   }
 
-  Values EmitVector(const std::vector<Accumulators>& reductions, llvm::Value* row,
-                    llvm::Value* first, Values values) {
+  // `vector` elements of the one row, or one of each row.
+  Values EmitVector(const std::vector<Accumulators>& reductions, llvm::Value* first,
+                    Values values) {
     for (int64_t k = 0; k < plan_.vector; ++k) {
-      const ElementIndex place = IndexOf(row, k == 0 ? first : b_.CreateNSWAdd(first, b_.Index(k)));
+      llvm::Value* const at = k == 0 ? first : b_.CreateNSWAdd(first, b_.Index(k));
       Values next;
       size_t used = 0;
-      for (const Accumulators& r : reductions) r.AppendNext(place, values, used, next);
+      for (Row& row : rows_) {
+        const ElementIndex place = IndexOf(row, at);
+        for (const Accumulators& r : reductions) r.AppendNext(place, values, used, next);
+      }
       values = std::move(next);
     }
     return values;
@@ -232,7 +284,7 @@ class SplitRowEmitter {
   KernelArrays& arrays_;
   ElementEmitter emitter_;
   llvm::Value* scratch_ = nullptr;
-  std::vector<llvm::Value*> multi_;  // of the element, in the full array
+  std::vector<Row> rows_;  // of the thread, in the first kernel
 };
 
 }  // namespace
@@ -241,7 +293,7 @@ bool AddSplitRowKernels(const KernelRequest& request, std::vector<Kernel>& out) 
   const std::optional<SplitPlan> plan = PlanSplit(request.expression);
   if (!plan.has_value()) return false;
   Kernel segments, rows;
-  segments.units = plan->segments * plan->form.rows * plan->threads;
+  segments.units = plan->segments * plan->groups() * plan->threads;
   segments.emit = [plan = *plan](Builder& b, KernelArrays& arrays, llvm::Value* begin,
                                  llvm::Value*) {
     SplitRowEmitter(plan, b, arrays).EmitSegment(begin);

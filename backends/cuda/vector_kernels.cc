@@ -30,7 +30,7 @@ namespace hlokit {
 namespace {
 
 constexpr int64_t kVectorBytes = 16;
-constexpr int64_t kMaxElements = 4;
+constexpr int64_t kMaxElements = 4, kMaxNarrow = 8;
 // Elements of work that goes by dimensions: fewer leave multiprocessors without work.
 constexpr int64_t kManyElements = 1 << 17;
 // Of an element, in simple float operations: more is worth a thread of its own.
@@ -117,12 +117,18 @@ void EmitVector(const Expression& e, int64_t elements, bool linear, Builder& b,
 }  // namespace
 
 int64_t VectorElements(const Expression& e, int64_t count) {
-  int64_t width = 1;
-  for (const Shape& shape : e.shapes) width = std::max<int64_t>(width, ByteWidth(shape.type));
+  // Arrays of a row or a column are read again and again, from a cache: they do not count.
+  constexpr int64_t kFewer = 16;
+  std::vector<const Shape*> arrays;
+  for (const Shape& shape : e.shapes) arrays.push_back(&shape);
   for (const Expression::Leaf& leaf : e.leaves)
-    if (leaf.instruction->shape().IsArray() && !leaf.instruction->shape().IsScalar())
-      width = std::max<int64_t>(width, ByteWidth(leaf.instruction->shape().type));
-  int64_t elements = std::min(kMaxElements, kVectorBytes / width);
+    if (leaf.instruction->shape().IsArray()) arrays.push_back(&leaf.instruction->shape());
+  int64_t most = 0, width = 1;
+  for (const Shape* const shape : arrays) most = std::max(most, shape->ElementCount());
+  for (const Shape* const shape : arrays)
+    if (shape->ElementCount() >= most / kFewer)
+      width = std::max<int64_t>(width, ByteWidth(shape->type));
+  int64_t elements = std::min(width == 2 ? kMaxNarrow : kMaxElements, kVectorBytes / width);
   while (elements > 1 && count % elements != 0) elements /= 2;
   return elements;
 }

@@ -18,8 +18,8 @@ bool AddVectorKernels(const KernelRequest& request, std::vector<Kernel>& out);
 bool AddVectorPart(const Expression& expression, const Instruction* part, int64_t dimension,
                    int64_t start, std::vector<Kernel>& out);
 
-// How many neighbours a thread takes at a time: 16 bytes of the expression's widest array, at most
-// 4, and a divisor of `count`; 1 where there is none.
+// How many neighbours a thread takes at a time: 16 bytes of the expression's widest large array, at
+// most 4 (8 of two bytes), and a divisor of `count`; 1 where there is none.
 int64_t VectorElements(const Expression& expression, int64_t count);
 
 }  // namespace hlokit

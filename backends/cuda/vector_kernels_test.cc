@@ -67,9 +67,9 @@ TEST(VectorKernelsTest, InstructionsOfVectors) {
 std::string Moved(const std::string& type, const std::string& operand, const std::string& result,
                   const std::string& operation) {
   return absl::Substitute(
-      "HloModule m\nENTRY e {\n x = $0[$1] parameter(0)\n z = $0[] constant(1)\n"
+      "HloModule m\nENTRY e {\n x = $0[$1] parameter(0)\n z = $0[] constant($4)\n"
       " ROOT r = $0[$2] $3\n}\n",
-      type, operand, result, operation);
+      type, operand, result, operation, type == "c64" ? "(1, 2)" : "1");
 }
 
 // Work that moves elements has vectors along the fastest dimension, where that one stays.

@@ -1,6 +1,6 @@
 // Rewrites cumulative reductions (a reduce-window as long as its dimension) into blocks of
 // base_length: scans within blocks, an exclusive scan of the block totals, and a combination. This
-// replaces n^2 steps by about 2 n b. With `rounded` the blocks are those of 16 in which XLA's CPU
+// replaces n^2 steps by about 2 n b. With `least` scans of fewer elements stay. With `rounded` the blocks are those of 16 in which XLA's CPU
 // rounds (ops/evaluate/reducer.h).
 #include "passes/expanders/reduce_window_rewriter.h"
 
@@ -144,6 +144,14 @@ absl::StatusOr<Instruction*> RewriteWindow(Instruction* i, Rewriter& r, int64_t 
   return i->shape().IsTuple() ? w.Tuple(results) : results[0];
 }
 
+bool HasLongScan(const Instruction& i, int64_t least) {
+  if (i.opcode() != Opcode::kReduceWindow || !i.shape().IsArray()) return false;
+  bool reverse = false;
+  const Shape& from = i.operand(0)->shape();
+  const int64_t dim = ScannedDimension(from, i.attr<WindowAttrs>().window, reverse);
+  return dim >= 0 && from.dims[dim] >= least;
+}
+
 absl::StatusOr<Instruction*> RewriteRoundedWindow(Instruction* i, Rewriter& r) {
   if (i->opcode() != Opcode::kReduceWindow) return nullptr;
   const Shape& from = i->operand(0)->shape();
@@ -160,10 +168,15 @@ absl::StatusOr<Instruction*> RewriteRoundedWindow(Instruction* i, Rewriter& r) {
 std::unique_ptr<Pass> CreateReduceWindowRewriter(PassArguments& arguments) {
   const int64_t base = std::max<int64_t>(
       2, arguments.Int("base-length", 16, "scans of more elements are made in blocks"));
+  const int64_t least =
+      arguments.Int("least", 0, "scans of fewer elements stay, and windows of rank 1 too");
   if (arguments.Flag("rounded", "only scans whose steps round, in blocks of their own length"))
     return MakeExpander("reduce-window-rewriter", RewriteRoundedWindow);
   return MakeExpander("reduce-window-rewriter",
-                      [base](Instruction* i, Rewriter& r) { return RewriteWindow(i, r, base); });
+                      [base, least](Instruction* i, Rewriter& r) -> absl::StatusOr<Instruction*> {
+                        if (least > 0 && !HasLongScan(*i, least)) return nullptr;
+                        return RewriteWindow(i, r, base);
+                      });
 }
 
 }  // namespace hlokit

@@ -11,6 +11,7 @@
 #include "passes/rewrite/hlo_writer.h"
 #include "passes/rewrite/matchers.h"
 #include "passes/rewrite/unmoved.h"
+#include "support/status.h"
 
 namespace hlokit {
 namespace {
@@ -86,6 +87,76 @@ bool IsOwnAlgorithm(const DotAttrs& attrs, ElementType type) {
   if (attrs.algorithm.text.empty()) return true;
   const std::string own(Text(type));
   return attrs.algorithm.text == absl::StrCat("dot_", own, "_", own, "_", own);
+}
+
+// Dots whose larger side has `least` elements and whose other one has no dimension of its own but
+// of size one, without these.
+Made WithoutUnits(Instruction* i, Rewriter& r, int64_t least) {
+  const ElementType type = i->shape().type;
+  if (!IsStaticDot(i) || !i->shape().IsRowMajor() || !(IsFloat(type) || IsInteger(type)))
+    return nullptr;
+  DotAttrs attrs = i->attr<DotAttrs>();
+  if (attrs.lhs_contracting_dims.empty() || !IsOwnAlgorithm(attrs, type)) return nullptr;
+  Instruction* sides[2] = {i->operand(0), i->operand(1)};
+  if (std::max(sides[0]->shape().ElementCount(), sides[1]->shape().ElementCount()) < least)
+    return nullptr;
+  int64_t vectors = 0;
+  for (int64_t k = 0; k < 2; ++k) {
+    const Shape& shape = sides[k]->shape();
+    DimVector& batch = k == 0 ? attrs.lhs_batch_dims : attrs.rhs_batch_dims;
+    DimVector& summed = k == 0 ? attrs.lhs_contracting_dims : attrs.rhs_contracting_dims;
+    int64_t own = 1;
+    DimVector dims, now(static_cast<size_t>(shape.rank()));
+    for (int64_t d = 0; d < shape.rank(); ++d) {
+      now[d] = static_cast<int64_t>(dims.size());
+      const bool is_own = !Contains(batch, d) && !Contains(summed, d);
+      if (is_own) own *= shape.dims[d];
+      if (!is_own || shape.dims[d] != 1) dims.push_back(shape.dims[d]);
+    }
+    vectors += own == 1 ? 1 : 0;
+    for (DimVector* named : {&batch, &summed})
+      for (int64_t& d : *named) d = now[d];
+    sides[k] = BitcastTo(r, sides[k], dims);
+  }
+  if (vectors == 0) return nullptr;
+  DimVector dims;
+  for (int64_t d = 0; d < i->shape().rank(); ++d)
+    if (i->shape().dims[d] != 1 || d < static_cast<int64_t>(attrs.lhs_batch_dims.size()))
+      dims.push_back(i->shape().dims[d]);
+  Instruction* const dot = r.Clone(i, RowMajor(type, dims), {sides[0], sides[1]});
+  attrs.operand_precision.clear();  // products of f32 are exact sums of f32 here
+  dot->mutable_attr<DotAttrs>() = std::move(attrs);
+  return dot;
+}
+
+// The product and sum of a dot of WithoutUnits, without turning the larger side.
+Made AddUpInPlace(Instruction* i, Rewriter& r) {
+  const auto& attrs = i->attr<DotAttrs>();
+  const auto own = [&](int64_t k) {
+    return i->operand(k)->shape().rank() -
+           static_cast<int64_t>(attrs.lhs_batch_dims.size() + attrs.lhs_contracting_dims.size());
+  };
+  const int64_t full = own(0) > 0 ? 0 : 1;  // the other one is a vector
+  if (own(1 - full) > 0) return nullptr;
+  const DimVector* batch[2] = {&attrs.lhs_batch_dims, &attrs.rhs_batch_dims};
+  const DimVector* summed[2] = {&attrs.lhs_contracting_dims, &attrs.rhs_contracting_dims};
+  for (size_t k = 0; k < batch[full]->size(); ++k)
+    if ((*batch[full])[k] != static_cast<int64_t>(k)) return nullptr;
+  const ElementType type = i->shape().type;
+  const ElementType wide = IsFloat(type) && BitWidth(type) < 32 ? ElementType::kF32 : type;
+  HloWriter w(r);
+  Instruction* const x = w.Convert(i->operand(full), wide);
+  Instruction* const y = w.Convert(i->operand(1 - full), wide);
+  DimVector where(y->shape().rank());
+  for (const auto* dims : {batch, summed})
+    for (size_t k = 0; k < dims[full]->size(); ++k)
+      where[(*dims[1 - full])[k]] = (*dims[full])[k];
+  if (!std::is_sorted(where.begin(), where.end())) return nullptr;
+  Instruction* const products =
+      w.Binary(Opcode::kMultiply, x, BroadcastUnmoved(r, y, x->shape().dims, where));
+  Instruction* const sum = w.Reduce(products, w.Integer(wide, 0), *summed[full],
+                                    MakeReducer(*i->module(), Opcode::kAdd, wide));
+  return w.Convert(sum, type);
 }
 
 Made AddUp(Instruction* i, Rewriter& r) {
@@ -195,9 +266,17 @@ std::unique_ptr<Pass> CreateDotDimensionSorter() {
 // dot-strength-reduction: dots with a side that has no dimension of its own (vectors, and matrices
 // by vectors) become products and a sum, of bf16, f16 and narrower floats in f32 (XLA's multiplies
 // these in their own type, which rounds each product). Dots of another algorithm than that stay.
-// The order of the sum is the reduction's.
-std::unique_ptr<Pass> CreateDotStrengthReduction() {
-  return MakeExpander("dot-strength-reduction", AddUp);
+// The order of the sum is the reduction's. With `least`, only those whose larger side has so many
+// elements, whatever precision they ask for, and dimensions of size one count as none.
+std::unique_ptr<Pass> CreateDotStrengthReduction(PassArguments& arguments) {
+  const int64_t least = arguments.Int("least", 0, "elements of the larger side, if not all dots");
+  if (least <= 0) return MakeExpander("dot-strength-reduction", AddUp);
+  return MakeExpander("dot-strength-reduction", [least](Instruction* i, Rewriter& r) -> Made {
+    ASSIGN_OR_RETURN(Instruction* const plain, WithoutUnits(i, r, least));
+    if (plain == nullptr) return nullptr;
+    ASSIGN_OR_RETURN(Instruction* const sum, AddUpInPlace(plain, r));
+    return sum == nullptr ? nullptr : BitcastTo(r, sum, i->shape().dims);
+  });
 }
 
 }  // namespace hlokit

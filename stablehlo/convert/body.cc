@@ -17,6 +17,7 @@
 #include <cstring>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/match.h"
 
 namespace hlokit {
 
@@ -97,6 +98,10 @@ void BodyConverter::SetResults(const MlirOperation& op, Instruction* instruction
     Instruction* element = Element(instruction, static_cast<int64_t>(i));
     for (const auto& [key, value] : instruction->extras().frontend_attributes)
       AddFrontendAttribute(*element, key, value);
+    const Sharding* sharding = instruction->extras().sharding.get();
+    if (sharding != nullptr && sharding->kind == Sharding::Kind::kTuple &&
+        sharding->elements.size() == op.results.size())
+      element->mutable_extras().sharding = std::make_unique<Sharding>(sharding->elements[i]);
     Set(op.results[i], element);
   }
 }
@@ -108,6 +113,11 @@ Instruction* BodyConverter::Add(Opcode opcode, Shape shape,
     made->set_metadata(module_.Metadata(current_->location));
     if (current_->place.length > 0) made->set_place(current_->place);
   }
+  // What users say of an operation holds of all instructions that it becomes, but of numbers.
+  const bool number =
+      opcode == Opcode::kConstant || (opcode == Opcode::kBroadcast && operands[0]->IsConstant());
+  if (marks_ != nullptr && !number)
+    extras_.Update(SetExtraAttributes({{"mhlo.frontend_attributes", marks_}}, *made));
   return made;
 }
 
@@ -204,7 +214,10 @@ absl::Status BodyConverter::ConvertOperation(const MlirOperation& op) {
 
 absl::Status BodyConverter::ConvertOne(const MlirOperation& op) {
   current_ = &op;
+  // XLA takes operations of chlo apart before it looks at attributes.
+  marks_ = absl::StartsWith(op.name, "chlo.") ? nullptr : op.Find("mhlo.frontend_attributes");
   absl::Status converted = ConvertOperation(op);
+  marks_ = nullptr;
   if (!converted.ok()) return WithPlace(std::move(converted), op.place);
   current_ = nullptr;
   return absl::OkStatus();

@@ -181,6 +181,7 @@ Instruction* JoinParts(BodyConverter& body, Instruction* exchanged, const AllToA
       body.Add(Opcode::kReshape, Shape::Array(from.type, sizes).WithDefaultLayout(), {exchanged});
   made = body.Add(Opcode::kTranspose, Shape::Array(from.type, moved).WithDefaultLayout(), {made},
                   DimensionsAttrs{order});
+  PermuteLayout(*made);
   return body.Add(Opcode::kReshape, result, {made});
 }
 
@@ -246,22 +247,17 @@ absl::Status ConvertAllToAll(BodyConverter& body, const MlirOperation& op) {
 
 namespace {
 
-// What users say of a transfer holds of each instruction that it becomes, as do the pairs of
-// devices that it names.
+// The pairs of devices that a transfer names hold of each instruction that it becomes.
 absl::Status MarkTransfer(const MlirOperation& op, absl::Span<Instruction* const> made) {
   ASSIGN_OR_RETURN(const DimVector pairs, OpAttributes(op).OptionalInts("source_target_pairs"));
   if (pairs.size() % 2 != 0) return InvalidArgument(op.name, ": expected pairs of devices");
   std::vector<std::string> texts;
   for (size_t i = 0; i < pairs.size(); i += 2)
     texts.push_back(absl::StrCat("{", pairs[i], ",", pairs[i + 1], "}"));
-  const MlirAttribute* own = op.Find("mhlo.frontend_attributes");
-  for (Instruction* i : made) {
-    if (own != nullptr)
-      RETURN_IF_ERROR(SetExtraAttributes({{"mhlo.frontend_attributes", own}}, *i));
+  for (Instruction* i : made)
     if (!texts.empty())
       AddFrontendAttribute(*i, "_xla_send_recv_source_target_pairs",
                            absl::StrCat("{", absl::StrJoin(texts, ","), "}"));
-  }
   return absl::OkStatus();
 }
 

@@ -170,6 +170,7 @@ class BodyConverter {
   Computation* computation_;
   BodyConverter* outer_;
   const MlirOperation* current_ = nullptr;
+  const MlirAttribute* marks_ = nullptr;  // its frontend attributes
   absl::Status extras_;  // of the attributes that SetResults took over
   absl::flat_hash_map<const MlirValue*, Instruction*> values_;
   std::map<std::string, ProbeRecord> probes_;

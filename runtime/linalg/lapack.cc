@@ -2,7 +2,8 @@
 // eigenvalues and singular values in lapack_eigen.cc.
 //
 // The library is loaded at the first call (dlopen), so programs start without it and machines
-// without it get an error that names the function. Each wrapper copies the operands that LAPACK
+// without it get an error that names the function; SciPy's wheels bring one too, with other names.
+// Each wrapper copies the operands that LAPACK
 // overwrites, asks for the size of the workspace (lwork = -1), and runs the matrices of a batch in
 // parallel, each on one thread. Arrays are column-major, as XLA states them in
 // operand_layout_constraints.
@@ -11,6 +12,8 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 
 #include "runtime/linalg/lapack_internal.h"
 #include "runtime/linalg/linalg.h"
@@ -18,17 +21,35 @@
 namespace hlokit {
 namespace {
 
-void* OpenLapack() {
-  for (const char* name : {"libopenblas.so.0", "liblapack.so.3", "libopenblas.so"}) {
-    void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) continue;
+// A library, and what the names of its functions begin with: nothing, or `scipy_` in SciPy's.
+struct LapackLibrary {
+  void* handle = nullptr;
+  const char* prefix = "";
+
+  void* Find(const char* name) const {
+    char whole[80];
+    snprintf(whole, sizeof(whole), "%s%s", prefix, name);
+    return handle == nullptr ? nullptr : dlsym(handle, whole);
+  }
+};
+
+// The one that the user names, else the system's, else the one that a host program knows of (the
+// JAX plugin names that of SciPy, on which JAX depends).
+LapackLibrary OpenLapack() {
+  for (const char* name :
+       {static_cast<const char*>(getenv("HLOKIT_LAPACK")), "libopenblas.so.0", "liblapack.so.3",
+        "libopenblas.so", static_cast<const char*>(getenv("HLOKIT_SCIPY_LAPACK"))}) {
+    LapackLibrary library;
+    if (name != nullptr) library.handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    if (library.handle == nullptr) continue;
+    if (dlsym(library.handle, "sgetrf_") == nullptr) library.prefix = "scipy_";
     // One thread: matrices of a batch run in parallel, and results must not depend on the number of
     // threads.
-    if (void* set = dlsym(library, "openblas_set_num_threads"))
+    if (void* set = library.Find("openblas_set_num_threads"))
       reinterpret_cast<void (*)(int)>(set)(1);
     return library;
   }
-  return nullptr;
+  return {};
 }
 
 template <typename T>
@@ -230,8 +251,8 @@ constexpr TargetName kTargets[] = {
 }  // namespace
 
 void* FindLapackSymbol(const char* name) {
-  static void* const library = OpenLapack();
-  return library == nullptr ? nullptr : dlsym(library, name);
+  static const LapackLibrary library = OpenLapack();
+  return library.Find(name);
 }
 
 bool FindLapackTarget(const char* target, int64_t* function, int64_t* type) {

@@ -212,6 +212,15 @@ class ApiCases(jtu.JaxTestCase):
     self.assertAllClose(e.call(jnp.ones(4)), jnp.sin(jnp.ones(4)))
     e = jax.export.export(jax.jit(lambda x: lax.platform_dependent(x, cpu=lambda x: x + 1, tpu=lambda x: x+2, default=lambda x: x+3)), platforms=["cpu", "tpu"])(1.)
     self.assertAllClose(e.call(1.), jnp.float32(2.))
+  def test_lapack_of_scipy(self):
+    import scipy
+    import pathlib
+    found = sorted(pathlib.Path(scipy.__file__).parents[1].glob("scipy.libs/libscipy_openblas*.so"))
+    if not found: self.skipTest("scipy is from no wheel")
+    code = "import jax.numpy as jnp; a = jnp.array([[2., 1.], [1., 3.]]); print([jnp.round(jnp.abs(f(a)), 3).ravel().tolist() for f in (jnp.linalg.eigvalsh, jnp.linalg.svdvals, jnp.linalg.inv, lambda x: jnp.linalg.qr(x)[1], jnp.linalg.eigvals)])"
+    told = [subprocess.run([sys.executable, "-c", code], env={**os.environ, **more}, capture_output=True, text=True, check=False) for more in ({}, {"HLOKIT_LAPACK": str(found[0])}, {"HLOKIT_LAPACK": "libm.so.6"})]
+    self.assertIn("1.3819999694824219, 3.6180000", told[0].stdout); self.assertEqual(told[0].stdout, told[1].stdout)
+    if jtu.device_under_test() == "hlokit": self.assertIn("is not available", told[2].stderr)
   def test_export_for_cpu(self):
     x = np.random.RandomState(0).randn(4, 4).astype(np.float32); x = x @ x.T + np.eye(4, dtype=np.float32)
     for f, platforms in itertools.product((lambda v: jnp.linalg.eigh(v)[0], lambda v: jnp.abs(jnp.fft.fft(v)), lambda v: jax.random.normal(jax.random.key(0), v.shape) + v), (("cpu",), ("cuda", "cpu"), ("cpu", "tpu", "cuda"))):

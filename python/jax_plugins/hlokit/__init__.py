@@ -80,6 +80,17 @@ def lower_narrow_erf():
     mlir.register_lowering(special.erf_p, rule, platform="hlokit")
 
 
+def offer_lapack():
+    """Names the LAPACK of SciPy's wheel, which JAX depends on, for machines that have no OpenBLAS of their own."""
+    import importlib.util  # pylint: disable=import-outside-toplevel
+
+    scipy = importlib.util.find_spec("scipy")
+    if scipy is None or scipy.origin is None:
+        return
+    for library in sorted(pathlib.Path(scipy.origin).parents[1].glob("scipy.libs/libscipy_openblas*.so")):
+        os.environ.setdefault("HLOKIT_SCIPY_LAPACK", str(library))
+
+
 class AlsoHlokit(tuple):
     """The platforms that a function was exported for; where `cpu` is one, `hlokit` stands for it."""
 
@@ -183,6 +194,7 @@ def initialize():
     lower_as_cpu()
     lower_custom_partitioning()
     lower_narrow_erf()
+    offer_lapack()
     call_exports_for_cpu()
     allow_donation()
     start_with_cpu()

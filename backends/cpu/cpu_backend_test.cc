@@ -128,6 +128,30 @@ ENTRY e {
   EXPECT_THAT(std::string(result.status().message()), testing::HasSubstr("134217728.0 MiB"));
 }
 
+// f32[7,columns] -> f32[7]: written out, 7 * columns exponentials would be 9 KiB of code and more.
+int64_t CodeOfSumsOfExponentials(int columns) {
+  const std::unique_ptr<Executable> sums = Compile(absl::StrCat(R"(HloModule m
+f { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }
+ENTRY e {
+  x = f32[7,)",
+                                                                columns, R"(] parameter(0)
+  e = f32[7,)",
+                                                                columns, R"(] exponential(x)
+  i = f32[] constant(0)
+  r = f32[7] reduce(e, i), dimensions={1}, to_apply=f
+  ROOT l = f32[7] log(r)
+})"),
+                                                   {});
+  EXPECT_NE(sums, nullptr);
+  return sums == nullptr ? 0 : sums->stats().code_bytes;
+}
+
+TEST(CpuBackendTest, SmallResultsOfManyFunctionsAreLoops) {
+  EXPECT_GT(CodeOfSumsOfExponentials(5), 0);
+  EXPECT_LT(CodeOfSumsOfExponentials(5), 8000);
+  EXPECT_LT(CodeOfSumsOfExponentials(8), 8000);
+}
+
 }  // namespace
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -3,11 +3,14 @@
 // nothing reads the memory (DropUnreadStores). Limits: kMaxWork operations, kMaxCode emitted steps.
 #include <algorithm>
 
+#include "absl/container/flat_hash_map.h"
 #include "analysis/emittable.h"
 #include "analysis/in_place.h"
 #include "backends/cpu/host_program/module_emitter_internal.h"
+#include "codegen/accumulators.h"
 #include "codegen/expression.h"
 #include "codegen/kernel_strategies.h"
+#include "ir/op_facts.h"
 #include "ops/dim_lists.h"
 
 namespace hlokit {
@@ -15,6 +18,9 @@ namespace {
 
 constexpr double kMaxWork = 256;  // in simple float operations
 constexpr size_t kMaxCode = 200;  // steps, times elements
+// As many simple operations, with all that the elements' sums take, are written out at most: code
+// of more takes longer to compile than a kernel with its loop.
+constexpr int64_t kMaxWrittenOut = 320;
 
 std::vector<llvm::Value*> ConstantIndex(Builder& b, const Shape& shape, int64_t at) {
   std::vector<llvm::Value*> multi(shape.rank());
@@ -65,6 +71,50 @@ ScalarValue EmitScatterElement(ElementEmitter& emitter, const Instruction& i,
   return EmitSelect(b, {here}, emitter.Apply(*i.to_apply(), {old, update})[0], old);
 }
 
+// How many elements of its operand a written-out sum takes for one of its own; 1 of what is a loop,
+// whose body stands there once, and of what is no sum.
+int64_t StepsWrittenOut(const Instruction& i) {
+  if (i.opcode() != Opcode::kReduce) return 1;
+  int64_t steps = 1;
+  for (int64_t d : i.attr<DimensionsAttrs>().dimensions) {
+    const int64_t size = i.operand(0)->shape().dims[d];
+    if (size <= kMaxSteps) steps *= size;
+  }
+  return steps;
+}
+
+// Code of functions is longer than that of other operations.
+int64_t CodeOf(const Instruction& i) {
+  switch (Facts(i.opcode()).cost) {
+    case CostClass::kFunction:
+      return 8;
+    case CostClass::kLongFunction:
+      return 20;
+    default:
+      return i.operand_count() == 0 ? 0 : 1;
+  }
+}
+
+// The code of all elements. f32[7,5] -> f32[7], sums of exponentials: 35 of these. No element is
+// computed twice, however often it is asked for.
+int64_t CodeWrittenOut(const Expression& e) {
+  const std::vector<const Instruction*> body = Body(e);
+  absl::flat_hash_map<const Instruction*, int64_t> times;
+  for (size_t r = 0; r < e.roots.size(); ++r) times[e.roots[r]] = e.shapes[r].ElementCount();
+  int64_t code = 0;
+  for (size_t k = body.size(); k-- > 0;) {
+    const Instruction& i = *body[k];
+    const int64_t asked = times[&i];
+    code += asked * CodeOf(i);
+    for (const Instruction* operand : i.operands()) {
+      int64_t& count = times[operand];
+      count += asked * StepsWrittenOut(i);
+      if (operand->shape().IsArray()) count = std::min(count, operand->shape().ElementCount());
+    }
+  }
+  return code;
+}
+
 bool IsSmallExpression(const Expression& e) {
   int64_t elements = 0;
   for (size_t r = 0; r < e.roots.size(); ++r) {
@@ -74,7 +124,8 @@ bool IsSmallExpression(const Expression& e) {
     elements += e.shapes[r].ElementCount();
   }
   return !e.roots.empty() && ElementCost(e) * static_cast<double>(elements) <= kMaxWork &&
-         Body(e).size() * static_cast<size_t>(elements) <= kMaxCode;
+         Body(e).size() * static_cast<size_t>(elements) <= kMaxCode &&
+         CodeWrittenOut(e) <= kMaxWrittenOut;
 }
 
 llvm::StoreInst* LastStore(Builder& b) {

@@ -96,15 +96,8 @@ void WidenParameter(Instruction* parameter, Rewriter& r, const Widening& types) 
   if (parameter->IsRoot()) c.set_root(parameter);
 }
 
-// A narrow result in the wide type, without the rounding that its caller does.
-Instruction* Unrounded(HloWriter& w, Instruction* x, const Widening& types) {
-  if (x->shape().type != types.low) return x;
-  const bool rounded = x->opcode() == Opcode::kConvert && x->operand(0)->shape().type == types.high;
-  return rounded ? x->operand(0) : w.Convert(x, types.high);
-}
-
-// The function on wide scalars: what is accumulated is rounded at the end only, as the interpreter
-// and compiled programs do where the type is narrow.
+// The function on wide scalars: what it gives is rounded to the narrow type each time, as where the
+// function is narrow.
 Computation* WithWideScalars(Computation& function, const Widening& types) {
   bool any = Involves(function.root()->shape(), types.low);
   for (Instruction* parameter : function.parameters()) any |= parameter->shape().type == types.low;
@@ -116,14 +109,14 @@ Computation* WithWideScalars(Computation& function, const Widening& types) {
     if (parameter->shape().type == types.low) WidenParameter(parameter, r, types);
   Instruction* root = copy->root();
   if (root->shape().IsArray()) {
-    copy->set_root(Unrounded(w, root, types));
+    copy->set_root(root->shape().type == types.low ? w.Convert(root, types.high) : root);
     RemoveDead(*copy);
     return copy;
   }
   std::vector<Instruction*> parts;
   for (size_t k = 0; k < root->shape().elements.size(); ++k) {
     Instruction* part = root->opcode() == Opcode::kTuple ? root->operand(k) : w.Part(root, k);
-    parts.push_back(Unrounded(w, part, types));
+    parts.push_back(part->shape().type == types.low ? w.Convert(part, types.high) : part);
   }
   copy->set_root(w.Tuple(parts));
   RemoveDead(*copy);

@@ -17,9 +17,13 @@ std::string SourceLine(const Instruction& i) {
 
 std::string OuterScope(const Instruction& instruction) {
   const absl::string_view name = absl::string_view(instruction.metadata().op_name);
-  const size_t first = name.find('/');
-  const size_t second = first == name.npos ? name.npos : name.find('/', first + 1);
-  return std::string(name.substr(0, second));
+  const auto part_end = [&](size_t from) {
+    return from == name.npos ? from : name.find('/', from + 1);
+  };
+  const size_t first = part_end(0), second = part_end(first);
+  // Of JAX's functions the part `jit(main)` says nothing.
+  const bool is_main = first != name.npos && name.substr(first, second - first) == "/jit(main)";
+  return std::string(name.substr(0, is_main ? part_end(second) : second));
 }
 
 }  // namespace hlokit

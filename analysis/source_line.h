@@ -11,7 +11,8 @@ namespace hlokit {
 // none.
 std::string SourceLine(const Instruction& instruction);
 
-// The two outermost parts of its op_name, "jit(f)/while"; empty where it has none.
+// The two outermost parts of its op_name, "jit(f)/while", jit(main) not counted; empty where it has
+// none.
 std::string OuterScope(const Instruction& instruction);
 
 }  // namespace hlokit

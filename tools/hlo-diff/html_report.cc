@@ -95,7 +95,9 @@ class Table {
   // partner.
   void AppendComputation(std::string& html, const Computation* before,
                          const Computation* after) const {
-    AppendRow(html, "computation", before != nullptr ? before->name() : "",
+    const bool folded = (before == nullptr || after == nullptr) &&
+                        folding_.IsFolded((before != nullptr ? before : after)->root());
+    AppendRow(html, folded ? "computation folded" : "computation", before != nullptr ? before->name() : "",
               after != nullptr ? after->name() : "");
     const std::vector<Instruction*> old =
         before != nullptr ? before->PostOrder() : std::vector<Instruction*>();

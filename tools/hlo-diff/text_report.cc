@@ -96,17 +96,18 @@ std::string TextReport(const Comparison& c) {
       absl::StrCat("--- ", c.before_name, "\n+++ ", c.after_name, "\n", DiffSummary(c));
   for (const std::string& line : c.difference.header) absl::StrAppend(&text, "! ", line, "\n");
   for (const auto& [name, lines] : ByComputation(c)) {
-    absl::StrAppend(&text, "@@ ", name, " @@\n");
-    EachFolded(folding, lines.removed, text, [&, &text = text](const Instruction& i) {
+    std::string told;
+    EachFolded(folding, lines.removed, told, [&, &text = told](const Instruction& i) {
       absl::StrAppend(&text, "- ", Print(i, options), "\n");
     });
-    EachFolded(folding, lines.changed, text, [&, &text = text](const Instruction& i) {
+    EachFolded(folding, lines.changed, told, [&, &text = told](const Instruction& i) {
       absl::StrAppend(&text, "~ ", AspectsText(c.match.Aspects(&i) & ~c.ignored), "\n  - ",
                       Print(i, options), "\n  + ", Print(*c.match.AfterOf(&i), options), "\n");
     });
-    EachFolded(folding, lines.added, text, [&, &text = text](const Instruction& i) {
+    EachFolded(folding, lines.added, told, [&, &text = told](const Instruction& i) {
       absl::StrAppend(&text, "+ ", Print(i, options), "\n");
     });
+    if (!told.empty()) absl::StrAppend(&text, "@@ ", name, " @@\n", told);
   }
   return text;
 }

@@ -3,7 +3,7 @@
 
   jax_manner.py [--lib FILE] [--python PYTHON] [--parts NAME,...] [--only REGEX] [--sample N] [--shard I/N] [--verbose]
 
-The programs are those of jax_manner_{lax,numpy,linalg,science,api,devices}.py: generators of (name, function without arguments). A program that
+The programs are those of jax_manner_{lax,numpy,linalg,science,api,devices,harnesses}.py: generators of (name, function without arguments). A program that
 JAX's CPU refuses is no case. Types and shapes must be equal, values within a tolerance of the type, relative to the largest element.
 Exit status: 0 at least --bar percent agree, 1 fewer, 77 PYTHON has no jax.
 
@@ -19,7 +19,7 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PARTS = ("lax", "numpy", "linalg", "science", "api", "devices")
+PARTS = ("lax", "numpy", "linalg", "science", "api", "devices", "harnesses")
 TOLERANCES = {"float64": 1e-11, "complex128": 1e-11, "float32": 1e-5, "complex64": 1e-5, "float16": 2e-3, "bfloat16": 1.6e-2,
               "float8_e4m3fn": 0.13, "float8_e5m2": 0.26, "float8_e4m3b11fnuz": 0.13, "float8_e4m3fnuz": 0.13, "float8_e5m2fnuz": 0.26,
               "float8_e3m4": 0.07, "float8_e4m3": 0.13, "float8_e8m0fnu": 1, "float4_e2m1fn": 0.5}

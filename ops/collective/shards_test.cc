@@ -27,6 +27,21 @@ TEST(ShardsTest, TilesGoToDevicesInTheGivenOrder) {
   EXPECT_TRUE(Parsed("{maximal device=1}", kMatrix, 3).IsTrivial());
 }
 
+TEST(ShardsTest, DevicesOfMeshesThatInstructionsSpellOut) {
+  const auto devices = [](const std::string& attributes) {
+    const auto module = ParseModule("HloModule m\nENTRY e { x = f32[4] parameter(0)" + attributes +
+                                    "\n ROOT r = f32[4] negate(x) }");
+    EXPECT_TRUE(module.ok()) << module.status();
+    return module.ok() ? DevicesNamed(**module) : -1;
+  };
+  EXPECT_EQ(devices(""), 1);
+  EXPECT_EQ(devices(R"(, sharding={devices=[2]<=[2]})"), 2);
+  EXPECT_EQ(devices(R"(, frontend_attributes={xla.sdy.sharding="#sdy.sharding<mesh<[\"a\"=4]>, )"
+                    R"([{\"a\"}]>"})"),
+            4);
+  EXPECT_EQ(devices(R"(, frontend_attributes={xla.sdy.sharding="mesh<"})"), 1);
+}
+
 TEST(ShardsTest, RefusesOtherNumbersOfDevicesAndDimensions) {
   const auto sharding = ParseSharding("{devices=[2,2]<=[4]}");
   EXPECT_FALSE(TilingOf(*sharding, kMatrix, 8).ok());

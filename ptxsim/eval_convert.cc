@@ -74,6 +74,31 @@ bool IsSubnormalF32(T) {
 }
 bool IsSubnormalF32(float x) { return x != 0 && std::fabs(x) < 0x1p-126f; }
 
+// The result for a NaN, as an H200 gives it: one of f64 keeps its sign and upper payload, quiet;
+// one of f32 or bf16 keeps its bits where nothing but the width changes; else it is the one NaN,
+// which Store has made.
+template <typename R, typename A>
+R NanResult(A a, R stored, uint32_t flags) {
+  if constexpr (std::is_same_v<A, double>) {
+    const uint64_t bits = std::bit_cast<uint64_t>(a) | uint64_t{1} << 51;
+    const auto sign = static_cast<uint32_t>(bits >> 63);
+    if constexpr (std::is_same_v<R, double>) return std::bit_cast<double>(bits);
+    if constexpr (std::is_same_v<R, float>)
+      return std::bit_cast<float>(sign << 31 | 0x7f800000u | uint32_t(bits >> 29 & 0x7fffff));
+    if constexpr (std::is_same_v<R, HalfBits>)
+      return R{static_cast<uint16_t>(sign << 15 | 0x7c00u | uint32_t(bits >> 42 & 0x3ff))};
+    if constexpr (std::is_same_v<R, BrainBits>)
+      return R{static_cast<uint16_t>(sign << 15 | 0x7f80u | uint32_t(bits >> 45 & 0x7f))};
+  } else if constexpr (std::is_same_v<R, float>) {
+    if (flags & (kFtz | kToIntegral)) return stored;
+    if constexpr (std::is_same_v<A, float>) return a;
+    if constexpr (std::is_same_v<A, BrainBits>) return std::bit_cast<float>(uint32_t{a.bits} << 16);
+  } else if constexpr (std::is_same_v<R, double> && std::is_same_v<A, float>) {
+    if (flags & kFtz) return std::bit_cast<double>(uint64_t{0x7fffffffe0000000});
+  }
+  return stored;
+}
+
 template <typename R, typename A>
 void FloatToFloat(const Op& op, std::byte* frame, void* result) {
   const A* a = In<A>(frame, op.a);
@@ -91,6 +116,7 @@ void FloatToFloat(const Op& op, std::byte* frame, void* result) {
         Store<R>(x, (flags & kToIntegral) ? Rounding::kNearest : rounding, flags & kSatFinite);
     if constexpr (std::is_same_v<R, float>)
       if (flags & kFtz) values[i] = FlushF32(values[i]);
+    if (x != x && !(flags & kSatFinite)) values[i] = NanResult<R, A>(a[i], values[i], flags);
   }
   std::copy_n(values, kLanes, d);
 }

@@ -93,15 +93,27 @@ T Leave(T x) {
   return x;
 }
 
+// The NaN that f64 gives of NaNs: the second operand's, else the third's, else the first's, quiet.
+inline double ChosenNan(double result, double a, double b, double c) {
+  if (result == result) return result;
+  const double from = b != b ? b : c != c ? c : a;
+  if (from == from) return result;
+  return std::bit_cast<double>(std::bit_cast<uint64_t>(from) | uint64_t{1} << 51);
+}
+
 template <typename F, typename T, int kArity, uint32_t kFlags>
 void Arithmetic(const Op& op, std::byte* frame, void* result) {
   const T* a = In<T>(frame, op.a);
   const T* b = In<T>(frame, kArity > 1 ? op.b : op.a);
   const T* c = In<T>(frame, kArity > 2 ? op.c : op.a);
   T* d = static_cast<T*>(result);
-  HLOKIT_LANES(i)
-  d[i] = Leave<T, kFlags>(
-      F::template Do<T>(Enter<T, kFlags>(a[i]), Enter<T, kFlags>(b[i]), Enter<T, kFlags>(c[i])));
+  HLOKIT_LANES(i) {
+    const T x = a[i], y = b[i], z = c[i];
+    T r = Leave<T, kFlags>(
+        F::template Do<T>(Enter<T, kFlags>(x), Enter<T, kFlags>(y), Enter<T, kFlags>(z)));
+    if constexpr (sizeof(T) == 8 && !std::is_same_v<F, DivF>) r = ChosenNan(r, x, y, z);
+    d[i] = r;
+  }
 }
 // The same in the rounding mode op.mode.
 template <typename F, typename T, int kArity, uint32_t kFlags>
@@ -391,12 +403,15 @@ template <bool kAbs, bool kFlush>
 struct SignF32 {
   static uint32_t Do(uint32_t a) {
     if (kFlush && (a & 0x7f800000u) == 0) a &= 0x80000000u;
+    if ((a & 0x7fffffffu) > 0x7f800000u) return 0x7fffffffu;
     return kAbs ? a & 0x7fffffffu : a ^ 0x80000000u;
   }
 };
+// A NaN keeps its sign and becomes quiet.
 template <bool kAbs>
 struct SignF64 {
   static uint64_t Do(uint64_t a) {
+    if ((a & ~(uint64_t{1} << 63)) > 0x7ff0000000000000u) return a | uint64_t{1} << 51;
     return kAbs ? a & ~(uint64_t{1} << 63) : a ^ (uint64_t{1} << 63);
   }
 };

@@ -31,7 +31,7 @@ struct F16 {
 struct BF16 {
   static constexpr uint16_t kNan = 0x7fff;
   static constexpr uint16_t kExponent = 0x7f80;
-  static constexpr uint16_t kOutOfBounds = 0x7fdf;
+  static constexpr uint16_t kOutOfBounds = 0xfff7;  // seen on an H200
   static float Read(uint16_t bits) { return BF16Value(bits); }
   static uint16_t Write(double x) { return RoundToBF16(x); }
 };
@@ -160,13 +160,14 @@ void BindHalf(Binder& b) {
            kArity, FlagsOf(b));
 }
 
-// Sign bits of both halves of a word.
+// Sign bits of both halves of a word; a NaN becomes the one NaN.
 template <typename H, bool kAbs>
 void SignLanes(const Op& op, std::byte* frame, void* result) {
   const HalfLanes lanes = LanesOf(op, frame, result, 1);
   for (int i = 0; i < lanes.count; ++i) {
     const uint16_t x = Flush<H>(lanes.a[i], op.flags);
-    lanes.d[i] = kAbs ? x & 0x7fff : x ^ 0x8000;
+    const uint16_t signed_x = kAbs ? x & 0x7fff : x ^ 0x8000;
+    lanes.d[i] = (x & 0x7fff) > H::kExponent ? static_cast<uint16_t>(H::kNan) : signed_x;
   }
 }
 

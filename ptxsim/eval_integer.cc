@@ -88,11 +88,12 @@ struct Div {
     return T(a / b);
   }
 };
-// Remainder with the dividend's sign, a - b * trunc(a / b).
+// Remainder with the dividend's sign, a - b * trunc(a / b). Of a division by zero an H200 gives
+// ones, but a for 64 bits.
 template <typename T>
 struct Rem {
   static T Do(T a, T b) {
-    if (b == 0) return a;
+    if (b == 0) return sizeof(T) == 8 ? a : T(-1);
     if (std::is_signed_v<T> && b == T(-1)) return 0;
     return T(a % b);
   }

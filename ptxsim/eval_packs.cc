@@ -96,6 +96,12 @@ void PackToPack(const Op& op, std::byte* frame, void* result) {
     std::memcpy(static_cast<std::byte*>(result) + i * op.result_bytes, &values[i], op.result_bytes);
 }
 
+// As an H200 has it: .rna cuts a NaN off like any other number.
+uint32_t NanOfTf32(float a, Rounding rounding) {
+  return rounding == Rounding::kNearestAway ? std::bit_cast<uint32_t>(a) & 0xffffe000u
+                                            : 0x7fffe000u;
+}
+
 void ToTf32(const Op& op, std::byte* frame, void* result) {
   const float* a = In<float>(frame, op.a);
   uint32_t* d = static_cast<uint32_t*>(result);
@@ -104,7 +110,7 @@ void ToTf32(const Op& op, std::byte* frame, void* result) {
     if ((op.flags & kRelu) && (x < 0 || x == 0)) x = 0;
     d[i] =
         x != x
-            ? 0x7fffffffu
+            ? NanOfTf32(a[i], static_cast<Rounding>(op.mode))
             : RoundToFormat(x, kFormatTF32, static_cast<Rounding>(op.mode), op.flags & kSatFinite)
                   << 13;
   }

@@ -80,7 +80,8 @@ struct FloatAdd {
     }
   }
 };
-// ISA: atom.add.f32 on global memory flushes subnormals.
+// ISA: atom.add.f32 on global memory flushes subnormals; not so bulk copies, nor generic addresses
+// of shared memory (seen on an H200).
 struct FlushedAdd {
   static uint32_t Do(uint32_t old, uint32_t b, uint32_t) {
     return std::bit_cast<uint32_t>(
@@ -146,11 +147,17 @@ void Atomic(const Op& op, Warp& warp, LaneMask mask) {
     std::byte* at = LaneMemory(op, warp, i, address, int64_t{sizeof(T)} * op.list2_size, op.space,
                                "atomic access");
     if (at == nullptr) return;
-    const bool is_shared = op.space == Space::kShared || op.space == Space::kLocal;
+    const bool in_window = op.space == Space::kGeneric && address - kSharedWindow < kWindowBytes;
+    const bool is_shared = op.space == Space::kShared || op.space == Space::kLocal || in_window;
     for (uint32_t k = 0; k < op.list2_size; ++k) {
       const T operand = In<T>(frame, operands[k].at)[i];
-      const T old =
-          Modify<F, T>(at + k * sizeof(T), operand, c == nullptr ? operand : c[i], is_shared);
+      T old;
+      if constexpr (std::is_same_v<F, FlushedAdd>) {
+        old = is_shared ? Modify<FloatAdd<T>, T>(at + k * sizeof(T), operand, operand, true)
+                        : Modify<F, T>(at + k * sizeof(T), operand, operand, false);
+      } else {
+        old = Modify<F, T>(at + k * sizeof(T), operand, c == nullptr ? operand : c[i], is_shared);
+      }
       if (results != nullptr && results[k].at != kNoSlot)
         std::memcpy(frame + results[k].at + i * results[k].bytes, &old,
                     std::min<size_t>(sizeof(T), results[k].bytes));
@@ -276,10 +283,10 @@ void BindRed(Binder& b) {
 }
 
 Combine CombineOf(const Binder& b, Type type) {
-  return AtomicOf<Alone>(OperationOf(b), b.space() == Space::kShared, type);
+  return AtomicOf<Alone>(OperationOf(b), /*in_shared=*/true, type);
 }
 Combine CombineNamed(absl::string_view name, Type type) {
-  return AtomicOf<Alone>(name, /*in_shared=*/false, type);
+  return AtomicOf<Alone>(name, /*in_shared=*/true, type);
 }
 
 }  // namespace hlokit::ptx

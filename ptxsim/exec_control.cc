@@ -290,10 +290,36 @@ void BindBarrier(Binder& b) {
   if (!b.failed()) b.Emit(op);
 }
 
-// createpolicy: policies have no effect here.
+// createpolicy: policies have no effect here. A fractional one has the bits of an H200's: 1, then
+// the class (0 unchanged, 2 first, 4 last, 6 normal; 1 more where the rest is evict_first), then
+// the fraction in sixteenths less one, from bit 60 down.
 void BindCreatePolicy(Binder& b) {
   Op op = b.MakeEval(nullptr, Type::kB64, b.Result(0, Type::kB64));
-  op.eval = [](const Op&, std::byte*, void* result) { std::memset(result, 0, 8 * kLanes); };
+  uint64_t kind = 0;
+  int classes = 0;
+  for (absl::string_view word : b.instruction().modifiers) {
+    if (word.substr(0, 4) != "L2::") continue;
+    if (classes++ == 0) {
+      kind = word == "L2::evict_first"    ? 2
+             : word == "L2::evict_last"   ? 4
+             : word == "L2::evict_normal" ? 6
+                                          : 0;
+    } else if (word == "L2::evict_first") {
+      kind |= 1;
+    }
+  }
+  const Operand& last = b.operand(b.size() - 1);
+  if (b.Has("fractional") && (b.size() == 1 || last.kind == Operand::kFloat)) {
+    float single = 1;
+    if (b.size() > 1)
+      single = last.is_single ? std::bit_cast<float>(static_cast<uint32_t>(last.bits))
+                              : static_cast<float>(std::bit_cast<double>(last.bits));
+    const auto part = static_cast<uint64_t>(std::clamp(single * 16.0f, 1.0f, 16.0f)) - 1;
+    op.offset = static_cast<int64_t>(uint64_t{1} << 60 | kind << 56 | part << 52);
+  }
+  op.eval = [](const Op& o, std::byte*, void* result) {
+    HLOKIT_LANES(i) static_cast<int64_t*>(result)[i] = o.offset;
+  };
   if (!b.failed()) b.Emit(op);
 }
 

@@ -45,6 +45,8 @@ struct MmaForm {
   bool saturate = false, volta = false, a_row = true, b_row = false, is_xor = false;
   uint32_t d_list = 0, a_list = 0, b_list = 0, c_list = 0;
   int a_bits = 0, b_bits = 0;  // of an element in its register
+  ProductSteps steps = ProductSteps::kAll;
+  Rounding rounding = Rounding::kNearest;  // of f64
   // .sp: the metadata's column, and which lanes of a quad have it.
   bool sparse = false;
   uint32_t metadata = 0, selector = 0;
@@ -73,7 +75,7 @@ void RunVolta(const MmaForm& form, const Slot* slots, std::byte* frame) {
             ElementValue(form.c, ReadElement(frame, slots + form.c_list, BitsOf(form.c), lane, i));
       }
     }
-    MultiplyMatrices(a, b, c, form.d, false);
+    Multiply(a, b, c, {Type::kF16, Type::kF16, form.c, form.d, 25, ProductSteps::kSingly}, false);
     for (int t = 0; t < 8; ++t) {
       const int lane = 4 * q + t % 4 + (t < 4 ? 0 : 16);
       for (int i = 0; i < 8; ++i) {
@@ -151,7 +153,8 @@ void RunMma(const Op& op, Warp& warp, LaneMask mask) {
   if (form.a == Type::kB1) {
     MultiplyBits(a, b, c, form.is_xor);
   } else {
-    MultiplyMatrices(a, b, c, form.d, form.saturate);
+    Multiply(a, b, c, {form.a, form.b, form.c, form.d, 25, form.steps, form.rounding},
+             form.saturate);
   }
   for (int lane = 0; lane < kLanes; ++lane)
     for (int i = 0; i < m * n / kLanes; ++i) {
@@ -222,6 +225,12 @@ void BindMma(Binder& b) {
   const bool bytes = b.Has("kind::f8f6f4") || b.Has("kind::mxf8f6f4");
   form->a_bits = bytes ? 8 : ElementBits(form->a);
   form->b_bits = bytes ? 8 : ElementBits(form->b);
+  if (!bytes && (form->a == Type::kE4M3 || form->a == Type::kE5M2))
+    form->steps = form->sparse ? ProductSteps::kHalvesOf8 : ProductSteps::kHalvesOf4;
+  form->rounding = b.Has("rz")   ? Rounding::kZero
+                   : b.Has("rm") ? Rounding::kDown
+                   : b.Has("rp") ? Rounding::kUp
+                                 : Rounding::kNearest;
   form->volta = form->a == Type::kF16 && m == 8 && n == 8 && k == 4;
   form->saturate = b.Has("satfinite");
   form->is_xor = b.Has("xor");

@@ -313,7 +313,7 @@ void MultiplyFor(const Op& op, Warp& warp, int thread, const ProductForm& form) 
   const TensorPlace d(form.d.Of(frame, thread));
   const bool keeps = (PredicateAt(frame, form.keep) >> thread & 1) != 0;
   for (int pass = 0; pass < 2; ++pass) {
-    if (pass == 1) MultiplyMatrices(a, b, c, p.d, p.saturate);
+    if (pass == 1) Multiply(a, b, c, {p.a, p.b, p.d, p.d}, p.saturate);
     for (int r = 0; r < p.m; ++r)
       for (int j = 0; j < p.n; ++j) {
         const int lane = d.lane + LaneOfRow(p.m, r);

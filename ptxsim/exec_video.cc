@@ -100,6 +100,12 @@ int64_t Compute(const VideoForm& form, int64_t a, int64_t b, int64_t c) {
   }
 }
 
+int64_t CutIfSum(const VideoForm& form, int64_t value) {
+  if (form.op != VideoOp::kAdd && form.op != VideoOp::kSub) return value;
+  return form.d_signed ? int64_t{static_cast<int32_t>(value)}
+                       : int64_t{static_cast<uint32_t>(value)};
+}
+
 // d = (a op b) op2 c, or the low bits of a op b in a part of c.
 uint32_t Scalar(const VideoForm& form, uint32_t a, uint32_t b, uint32_t c) {
   const int64_t third = form.d_signed ? int64_t{static_cast<int32_t>(c)} : int64_t{c};
@@ -109,13 +115,11 @@ uint32_t Scalar(const VideoForm& form, uint32_t a, uint32_t b, uint32_t c) {
   switch (form.second) {
     case Second::kAdd:
       return static_cast<uint32_t>(value + third);
+    // Of the whole result; sums are cut to 32 bits first (as an H200 has it).
     case Second::kMin:
-    case Second::kMax: {
-      const int64_t own = form.d_signed ? int64_t{static_cast<int32_t>(value)}
-                                        : int64_t{static_cast<uint32_t>(value)};
-      return static_cast<uint32_t>(form.second == Second::kMin ? std::min(own, third)
-                                                               : std::max(own, third));
-    }
+      return static_cast<uint32_t>(std::min(CutIfSum(form, value), third));
+    case Second::kMax:
+      return static_cast<uint32_t>(std::max(CutIfSum(form, value), third));
     case Second::kMerge: {
       const uint32_t mask = ((1u << form.d.bits) - 1) << form.d.shift;
       return (c & ~mask) | (static_cast<uint32_t>(value) << form.d.shift & mask);

@@ -97,7 +97,8 @@ void RunWgmma(const Op& op, Warp& warp, LaneMask mask) {
   if (form.a == Type::kB1) {
     MultiplyBits(a, b, c, /*is_xor=*/false);
   } else {
-    MultiplyMatrices(a, b, c, form.d, form.saturate);
+    const bool is_byte = ElementBits(form.a) == 8;
+    Multiply(a, b, c, {form.a, form.b, form.d, form.d, is_byte ? 13 : 25}, form.saturate);
   }
   for (int lane = 0; lane < kLanes; ++lane)
     for (int i = 0; i < elements; ++i) {

@@ -1,9 +1,11 @@
-// wmma, products of a warp's fragments: the ISA leaves open which lane holds which element. Here
-// element i of lane l is the (l * count + i)-th of the matrix, row by row, counted again from the
-// first where a fragment has more places than the matrix elements (f16's a and b have twice as
-// many).
+// wmma, products of a warp's fragments. The ISA leaves open which lane holds which element; here it
+// is as on an H200, where fragments are those of mma: tiles of 16 rows of a, of 8 columns of b, of
+// 16 x 8 of c; of m8n32k16 those of the transposed product. Where a fragment has more places than
+// the matrix elements (f16's a and b) the elements come again from the first.
+#include <algorithm>
 #include <bit>
 #include <cstring>
+#include <vector>
 
 #include "ptxsim/bind_internal.h"
 #include "ptxsim/block.h"
@@ -12,6 +14,8 @@
 namespace hlokit::ptx {
 namespace {
 
+enum class Side : uint8_t { kA, kB, kC };
+
 struct WmmaForm {
   MatrixShape shape;
   Type d, a, b, c;
@@ -19,28 +23,55 @@ struct WmmaForm {
   uint32_t d_list = 0, a_list = 0, b_list = 0, c_list = 0;
   uint32_t d_count = 0, a_count = 0, b_count = 0, c_count = 0;
   // Of loads and stores.
+  Side side = Side::kC;
   int rows = 0, cols = 0;
   bool row_major = true, is_store = false;
 };
 
 int RegisterBits(Type type) { return type == Type::kF64 ? 64 : 32; }
 
+// Where element i of a lane's fragment stands.
+Place PlaceInFragment(Side side, const MatrixShape& shape, int pack, int lane, int i) {
+  const auto [m, n, k] = shape;
+  const bool turned = m == 8 && n == 32;
+  if (side == Side::kC) {
+    const Place at = PlaceInC(lane, m == 16 ? i : i % 4);
+    const int tile = m == 16 ? 0 : i / 4 * 16;
+    return turned ? Place{at.col, at.row + tile} : Place{at.row + tile, at.col};
+  }
+  if (side == Side::kA || turned) {
+    const int rows = std::min(side == Side::kA ? m : n, 16), count = rows * k / kLanes;
+    const int tiles = std::max(1, (side == Side::kA ? m : n) / rows);
+    const Place at = PlaceInA(rows, pack, lane, i % count);
+    const int row = at.row + i / count % tiles * rows;
+    return side == Side::kA ? Place{row, at.col} : Place{at.col, row};
+  }
+  const int count = 8 * k / kLanes, tiles = std::max(1, n / 8);
+  const Place at = PlaceInB(pack, lane, i % count);
+  return {at.row, at.col + i / count % tiles * 8};
+}
+
 template <typename F>
-void ForFragment(int rows, int cols, Type type, uint32_t registers, F f) {
+void ForFragment(Side side, const MatrixShape& shape, Type type, uint32_t registers, F f) {
   const int bits = ElementBits(type);
   const int count = static_cast<int>(registers) * RegisterBits(type) / bits;
   for (int lane = 0; lane < kLanes; ++lane)
     for (int i = 0; i < count; ++i) {
-      const int index = (lane * count + i) % (rows * cols);
-      f(lane, i, index / cols, index % cols);
+      const Place at = PlaceInFragment(side, shape, std::max(1, 32 / bits), lane, i);
+      f(lane, i, at.row, at.col);
     }
 }
 
-Matrix ReadFragment(const std::byte* frame, const Slot* slots, int rows, int cols, Type type,
-                    uint32_t registers) {
-  Matrix matrix(rows, cols);
-  ForFragment(rows, cols, type, registers, [&](int lane, int i, int r, int c) {
-    matrix.at(r, c) = ElementValue(type, ReadElement(frame, slots, ElementBits(type), lane, i));
+Matrix ReadFragment(const std::byte* frame, const Slot* slots, Side side, const MatrixShape& shape,
+                    Type type, uint32_t registers) {
+  const auto [m, n, k] = shape;
+  Matrix matrix(side == Side::kB ? k : m, side == Side::kA ? k : n);
+  std::vector<bool> seen(matrix.values.size());  // an element that comes again is not looked at
+  ForFragment(side, shape, type, registers, [&](int lane, int i, int r, int c) {
+    const size_t at = static_cast<size_t>(r) * matrix.cols + c;
+    if (seen[at]) return;
+    seen[at] = true;
+    matrix.values[at] = ElementValue(type, ReadElement(frame, slots, ElementBits(type), lane, i));
   });
   return matrix;
 }
@@ -52,15 +83,18 @@ void RunWmma(const Op& op, Warp& warp, LaneMask) {
   std::byte* frame = warp.frame();
   const auto [m, n, k] = form.shape;
   CountProduct(warp, form.a, m, n, k);
-  const Matrix a = ReadFragment(frame, slots + form.a_list, m, k, form.a, form.a_count);
-  const Matrix b = ReadFragment(frame, slots + form.b_list, k, n, form.b, form.b_count);
-  Matrix c = ReadFragment(frame, slots + form.c_list, m, n, form.c, form.c_count);
+  const Matrix a =
+      ReadFragment(frame, slots + form.a_list, Side::kA, form.shape, form.a, form.a_count);
+  const Matrix b =
+      ReadFragment(frame, slots + form.b_list, Side::kB, form.shape, form.b, form.b_count);
+  Matrix c = ReadFragment(frame, slots + form.c_list, Side::kC, form.shape, form.c, form.c_count);
   if (form.a == Type::kB1) {
     MultiplyBits(a, b, c, form.is_xor);
   } else {
-    MultiplyMatrices(a, b, c, form.d, form.saturate);
+    const auto steps = form.a == Type::kTF32 ? ProductSteps::kFours : ProductSteps::kAll;
+    Multiply(a, b, c, {form.a, form.b, form.c, form.d, 25, steps}, form.saturate);
   }
-  ForFragment(m, n, form.d, form.d_count, [&](int lane, int i, int row, int col) {
+  ForFragment(Side::kC, form.shape, form.d, form.d_count, [&](int lane, int i, int row, int col) {
     WriteElement(frame, slots + form.d_list, ElementBits(form.d), lane, i,
                  ElementOf(form.d, c.at(row, col)));
   });
@@ -76,7 +110,7 @@ void RunWmmaMemory(const Op& op, Warp& warp, LaneMask mask) {
   const int64_t stride =
       op.b == kNoSlot ? (form.row_major ? form.cols : form.rows) : In<int32_t>(frame, op.b)[lane0];
   const int bits = ElementBits(form.d), bytes = std::max(1, bits / 8);
-  ForFragment(form.rows, form.cols, form.d, form.d_count, [&](int lane, int i, int r, int c) {
+  ForFragment(form.side, form.shape, form.d, form.d_count, [&](int lane, int i, int r, int c) {
     if (warp.block().launch().stopped) return;
     const int64_t index = form.row_major ? r * stride + c : c * stride + r;
     std::byte* at = LaneMemory(op, warp, lane, base + static_cast<uint64_t>(index * bits / 8),
@@ -96,6 +130,7 @@ void RunWmmaMemory(const Op& op, Warp& warp, LaneMask mask) {
 void BindWmmaMemory(Binder& b, WmmaForm form, bool is_store) {
   const auto [m, n, k] = form.shape;
   const bool is_a = b.Has("a"), is_b = b.Has("b");
+  form.side = is_a ? Side::kA : is_b ? Side::kB : Side::kC;
   form.rows = is_b ? k : m;
   form.cols = is_a ? k : n;
   form.d = b.type();

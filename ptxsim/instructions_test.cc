@@ -292,7 +292,7 @@ const Row kFloats[] = {
     {"ex2.approx.f32 d,a", "ww", {0x40400000}, 0x41000000},
     {"ex2.approx.ftz.f32 d,a", "ww", {0xff800000}, 0},
     {"tanh.approx.f32 d,a", "ww", {0x7f800000}, 0x3f800000},
-    {"neg.f32 d,a", "ww", {0x7fc00001}, 0xffc00001},
+    {"neg.f32 d,a", "ww", {0x7fc00001}, 0x7fffffff},
     {"abs.ftz.f32 d,a", "ww", {0x80000001}, 0},
     {"neg.f64 d,a", "qq", {0}, 0x8000000000000000},
     {"min.f32 d,a,b", "www", {0x7fc00000, 0x3f800000}, 0x3f800000},
@@ -455,11 +455,42 @@ INSTANTIATE_TEST_SUITE_P(Conversions, InstructionTest, testing::ValuesIn(kConver
 INSTANTIATE_TEST_SUITE_P(Warps, InstructionTest, testing::ValuesIn(kWarps));
 
 // Instructions of kernels_test.cc.
-constexpr const char* kOfKernels[] = {
-    "activemask", "atom", "bar",       "barrier",   "bra",      "brkpt",    "brx",
-    "call",       "cp",   "elect",     "exit",      "ldmatrix", "ld",       "match",
-    "mbarrier",   "mma",  "movmatrix", "red",       "tcgen05",  "multimem", "clusterlaunchcontrol",
-    "ret",        "st",   "stmatrix",  "tensormap", "trap",     "wgmma",    "wmma"};
+constexpr const char* kOfKernels[] = {"activemask",
+                                      "atom",
+                                      "bar",
+                                      "barrier",
+                                      "bra",
+                                      "brkpt",
+                                      "brx",
+                                      "call",
+                                      "cp",
+                                      "elect",
+                                      "exit",
+                                      "ldmatrix",
+                                      "ld",
+                                      "match",
+                                      "mbarrier",
+                                      "mma",
+                                      "movmatrix",
+                                      "red",
+                                      "tcgen05",
+                                      "multimem",
+                                      "tex",
+                                      "tld4",
+                                      "txq",
+                                      "suld",
+                                      "sust",
+                                      "sured",
+                                      "suq",
+                                      "istypep",
+                                      "clusterlaunchcontrol",
+                                      "ret",
+                                      "st",
+                                      "stmatrix",
+                                      "tensormap",
+                                      "trap",
+                                      "wgmma",
+                                      "wmma"};
 
 TEST(Table, EachRowHasATest) {
   std::string tested = ";";

@@ -108,6 +108,8 @@ uint32_t NibbleOf(const SparseRows& sparse, const std::byte* frame, int r, int j
 
 Matrix ExpandSparse(const SparseRows& sparse, const std::byte* frame, const Matrix& packed) {
   Matrix a(sparse.rows, sparse.k);
+  if (IsFloat(sparse.type))
+    std::fill(a.values.begin(), a.values.end(), std::bit_cast<double>(kAbsentBits));
   const bool single = sparse.type == Type::kTF32;  // one of two
   const bool nibbles = ElementBits(sparse.type) == 4 && !IsFloat(sparse.type);
   const int run = nibbles ? 2 : 1;  // neighbours that go together

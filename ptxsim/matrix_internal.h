@@ -1,6 +1,7 @@
 // Matrix fragments: where lanes keep elements, and products of small matrices.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -19,6 +20,10 @@ struct MatrixShape {
 bool ParseMatrixShape(absl::string_view text, MatrixShape& shape);
 
 // A matrix of exact values: doubles hold every element type but 64-bit integers.
+// A NaN that stands for what a sparse matrix of floats has not: it multiplies nothing.
+inline constexpr uint64_t kAbsentBits = 0x7ff8'ab5e'47ab'5e47;
+inline bool IsAbsent(double value) { return std::bit_cast<uint64_t>(value) == kAbsentBits; }
+
 struct Matrix {
   int rows = 0, cols = 0;
   std::vector<double> values;
@@ -47,9 +52,24 @@ Place PlaceInA(int rows, int pack, int lane, int i);
 Place PlaceInB(int pack, int lane, int i);
 Place PlaceInC(int lane, int i);
 
-// d = a * b + c. Sums of floats are those of doubles, rounded once when they are stored; f64 goes
-// along k with fused multiply-adds. `saturate`: of integers.
+// d = a * b + c of integers and of f64, which goes along k with fused multiply-adds. `saturate`: of
+// integers.
 void MultiplyMatrices(const Matrix& a, const Matrix& b, Matrix& c, Type accumulator, bool saturate);
+
+// The parts of k that a tensor core sums at once (products.cc).
+enum class ProductSteps : uint8_t { kAll, kFours, kHalvesOf4, kHalvesOf8, kSingly };
+
+// How a tensor core sums products of floats: types of the operands and the result, bits below the
+// largest exponent that count, steps; of f64 the rounding.
+struct ProductRule {
+  Type a, b, c, d;
+  int fraction = 25;
+  ProductSteps steps = ProductSteps::kAll;
+  Rounding rounding = Rounding::kNearest;
+};
+void MultiplyFloats(const Matrix& a, const Matrix& b, Matrix& c, const ProductRule& rule);
+// The one of the two that the types ask for.
+void Multiply(const Matrix& a, const Matrix& b, Matrix& c, const ProductRule& rule, bool saturate);
 
 // The same of b1: the number of ones in a xor b, or a and b.
 void MultiplyBits(const Matrix& a, const Matrix& b, Matrix& c, bool is_xor);

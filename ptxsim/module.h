@@ -9,6 +9,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
+#include "ptxsim/texture.h"
 #include "ptxsim/types.h"
 #include "support/diagnostics.h"
 
@@ -69,7 +70,9 @@ struct Variable {
   int align = 0;   // bytes; at least the element's size
   bool is_array = false;
   bool is_extern = false;
-  bool is_pointer = false;    // .ptr: the parameter is an address
+  bool is_pointer = false;  // .ptr: the parameter is an address
+  // .texref, .samplerref, .surfref; of such a module variable the bytes are a Texture (texture.h).
+  ObjectKind object = ObjectKind::kNone;
   std::vector<int64_t> dims;  // empty for scalars; {0} for `name[]`
   std::vector<Initializer> values;
 

@@ -228,7 +228,7 @@ bool Parser::ParseLinked() {
   }
   if (AcceptDotted("entry")) return ParseFunction(/*is_entry=*/true);
   if (AcceptDotted("func")) return ParseFunction(/*is_entry=*/false);
-  if (AcceptDotted("tex")) return SkipStatement();
+  if (AcceptDotted("tex")) return ParseOldTexture();
   if (token_.kind != Token::kDotted) return Unexpected("a directive");
   const std::optional<Space> space = SpaceNamed(token_.text);
   if (!space.has_value() || *space == Space::kRegister || *space == Space::kParam) {
@@ -238,6 +238,20 @@ bool Parser::ParseLinked() {
   Advance();
   return ParseDeclarators(*space, is_extern, module_->variables,
                           /*is_statement=*/true);
+}
+
+// .tex .u32 name, ...;: the old way to say .global .texref name.
+bool Parser::ParseOldTexture() {
+  absl::string_view type;
+  if (!ExpectDotted(type)) return false;
+  do {
+    Variable variable;
+    variable.object = ObjectKind::kTexture;
+    variable.type = Type::kB64;
+    if (!ParseDeclarator(variable)) return false;
+    module_->variables.push_back(std::move(variable));
+  } while (Accept(','));
+  return Expect(';');
 }
 
 bool Parser::ParseDeclarators(Space space, bool is_extern, std::vector<Variable>& variables,
@@ -275,8 +289,9 @@ bool Parser::ParseVariableType(Variable& variable) {
       variable.is_pointer = true;
     } else if (word == "attribute") {
       SkipBalanced('(', ')');
-    } else if (word == "texref" || word == "samplerref" || word == "surfref") {
-      variable.type = Type::kB64;
+    } else if (const ObjectKind object = ObjectNamed(word); object != ObjectKind::kNone) {
+      variable.object = object;
+      variable.type = Type::kB64;  // of a parameter: a handle
       has_type = true;
     } else if (const std::optional<Type> type = TypeNamed(word); type.has_value()) {
       variable.type = *type;
@@ -306,7 +321,9 @@ bool Parser::ParseDeclarator(Variable& variable) {
     variable.dims.push_back(dim);
     if (!Expect(']')) return false;
   }
-  if (AcceptDotted("surfref") || !Accept('=')) return true;
+  if (variable.object != ObjectKind::kNone && variable.space == Space::kGlobal)
+    return ParseObject(variable);
+  if (!Accept('=')) return true;
   return ParseInitializer(variable);
 }
 

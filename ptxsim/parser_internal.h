@@ -54,6 +54,8 @@ class Parser {
   bool ParseDeclarators(Space space, bool is_extern, std::vector<Variable>& variables,
                         bool is_statement);
   bool ParseVariableType(Variable& variable);
+  bool ParseOldTexture();
+  bool ParseObject(Variable& variable);
   bool ParseDeclarator(Variable& variable);
   bool ParseInitializer(Variable& variable);
   bool ParseInitializerList(Variable& variable, int64_t& at);

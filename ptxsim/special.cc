@@ -117,7 +117,7 @@ uint64_t WarpValue(Special special, Warp& warp) {
     case Special::kWarpId:
       return static_cast<uint64_t>(warp.index());
     case Special::kNWarpId:
-      return static_cast<uint64_t>((block.thread_count() + 31) / 32);
+      return 64;  // of a multiprocessor
     case Special::kClusterCtarank:
       return static_cast<uint64_t>(block.rank());
     case Special::kClusterNctarank:
@@ -141,8 +141,9 @@ uint64_t WarpValue(Special special, Warp& warp) {
     case Special::kDynamicSmemSize:
       return static_cast<uint64_t>(options.dynamic_shared);
     case Special::kTotalSmemSize:
-    case Special::kAggrSmemSize:
       return static_cast<uint64_t>(block.shared_bytes());
+    case Special::kAggrSmemSize:  // with what the driver keeps for itself
+      return static_cast<uint64_t>(block.shared_bytes()) + 1024;
     default:
       return 0;
   }

@@ -21,6 +21,7 @@ class Case:
     tensor: dict | None = None  # of a tensor map, the third parameter
     operands: list = dataclasses.field(default_factory=list)  # places in the pools, bytes
     sweep: dict | None = None  # of a function over consecutive operands
+    texture: dict | None = None  # whose handle is the third parameter
 
 
 # Kernels.
@@ -127,7 +128,8 @@ def operand_pools(op, groups):
 
 
 def generic(form, index, rounds=ROUNDS, variant=""):
-    """The kernel of a form on registers. Variants: "masked", by some lanes of the warp; "all", of all 65,536 values of the 16-bit operand."""
+    """The kernel of a form on registers. Variants: "masked", by some lanes of the warp; "all", of all 65,536 values of the
+    16-bit operand, "first", of the first one."""
     op, _, rest = form.partition(" ")
     operands = split_operands(rest)
     rename, results, at = Renamer(), [], []
@@ -145,7 +147,10 @@ def generic(form, index, rounds=ROUNDS, variant=""):
             if mask:
                 text.append(f"mov.b32 {reg}, {'w74' if variant == 'masked' else -1};")
                 continue
-            if variant == "all":
+            if variant == "first" and i > 0:
+                text.append(load(reg, pool_at(pool) + (slot + j) % SLOTS * ROUNDS * LANES * 8).replace("[in+", "[in0+"))
+                continue
+            if variant in ("all", "first"):
                 text.append(f"mad.lo.u32 t0, cta, 32, tid; cvt.u16.u32 {reg}, t0;")
                 continue
             at.append(pool_at(pool) + ((slot + j) % SLOTS) * ROUNDS * LANES * 8)
@@ -174,11 +179,11 @@ def generic(form, index, rounds=ROUNDS, variant=""):
         words += n
     if words == 0:
         return None
-    if variant == "all":
+    if variant in ("all", "first"):
         rounds = 2048
-        text = [line.replace("[in+", "[in0+") for line in text]
+        text.insert(0, ".reg .b64 in0; ld.param.u64 in0, [pi]; mul.wide.u32 u0, tid, 8; add.u64 in0, in0, u0;")
     body = "\n".join([start(name, LANES, words), *text, *tail, "ret;\n}\n"])
-    return Case(form + (f" ({variant})" if variant else ""), body, rounds, LANES, LANES * words, operands=[] if variant == "all" else at)
+    return Case(form + (f" ({variant})" if variant else ""), body, rounds, LANES, LANES * words, operands=[] if variant in ("all", "first") else at)
 
 
 def sweep(index, op, function, base, log_count, step=1):
@@ -241,6 +246,9 @@ def memory(form, index, variant="", rounds=16):
         address = "q70"
     before = before.replace("{p}", str(pool_at(pool)))
     text = [before]
+    if variant == "constant":
+        text.append(f"mul.wide.u32 u2, tid, 56; add.u64 q70, in, u2; add.u64 q70, q70, {pool_at(pool)};")
+        after = ""
     if variant == "same":
         text.append({"global": "mov.u64 q72, q70; cvt.u64.u32 u1, tid; mad.lo.u64 q70, u1, -128, q72;", "shared": "mov.u64 q72, q70; mov.u64 q70, sm;"}[space])
     operands, rename, results, sources = split_operands(rest), Renamer(), [], []

@@ -1,6 +1,7 @@
 """Kernels for ptx_hardware.py of more than a warp: wgmma, clusters, tensor maps, special registers."""
 import dataclasses, pathlib, re
 from ptx_cases import *
+from ptx_cases_textures import texture_cases
 
 # wgmma.
 
@@ -161,12 +162,14 @@ def special_registers(index):
 # Tensor maps.
 
 
-def tensor_case(index, title, op, rank, spec, coordinates, offsets="", store_op=False, bytes_box=None):
-    """A copy of a box; coordinates by block from a list."""
+def tensor_case(index, title, op, rank, spec, coordinates, offsets="", store_op=False, bytes_box=None, by_value=False):
+    """A copy of a box; coordinates by block from a list. The tensor map lies in global memory, `by_value` in the parameters."""
+    spec = {**spec, "by_value": by_value}
+    more = ", .param .align 64 .b8 tm[128]" if by_value else ", .param .u64 tm"
     n = len(coordinates)
     text = [".shared .align 1024 .b8 tsm[16384];\nmul.wide.u32 u2, tid, 128; mov.u64 u0, tsm; add.u64 q70, u0, u2; ld.param.u64 q69, [pi]; add.u64 q69, q69, u2;"]
     text += [f"ld.global.b64 u1, [q69+{pool_at(spec['pool']) + 65536 + 8 * i}]; st.shared.b64 [q70+{8 * i}], u1; st.shared.b64 [q70+{4096 + 8 * i}], u1;" for i in range(16)]
-    text.append("mov.u64 q60, tsm; add.u64 q60, q60, 8192; mov.b32 w60, 1; setp.eq.u32 p10, tid, 0; @p10 mbarrier.init.shared.b64 [q60], w60; mov.b32 t2, 0; mov.u64 q68, tm; cvta.param.u64 q68, q68; mov.u64 q67, tsm; cvt.u32.u64 w67, q67; cvt.u32.u64 w68, q60;")
+    text.append("mov.u64 q60, tsm; add.u64 q60, q60, 8192; mov.b32 w60, 1; setp.eq.u32 p10, tid, 0; @p10 mbarrier.init.shared.b64 [q60], w60; mov.b32 t2, 0; " + ("mov.u64 q68, tm; cvta.param.u64 q68, q68;" if by_value else "ld.param.u64 q68, [tm];") + " mov.u64 q67, tsm; cvt.u32.u64 w67, q67; cvt.u32.u64 w68, q60;")
     for d in range(len(coordinates[0])):
         text.append(f"mov.b32 w{50 + d}, {coordinates[0][d]};" + "".join(f" setp.eq.u32 g0, cta, {b}; @g0 mov.b32 w{50 + d}, {c[d]};" for b, c in enumerate(coordinates) if b))
     where = "[q68,{" + ",".join(f"w{50 + d}" for d in range(len(coordinates[0]))) + "}]"
@@ -174,10 +177,10 @@ def tensor_case(index, title, op, rank, spec, coordinates, offsets="", store_op=
     if not store_op:
         text.append(f"@!p10 bra wait; mbarrier.arrive.expect_tx.shared.b64 q63, [q60], {bytes_box}; {op} [w67],{where},[w68]{offsets};\n" + WAIT)
         text.append("bar.sync 0;" + " ".join(f"ld.shared.b64 u1, [q70+{8 * i}]; st.global.b64 [out+{8 * i}], u1;" for i in range(16)))
-        body = "\n".join([start(f"k{index}", LANES, 32, more=", .param .align 64 .b8 tm[128]"), *text, "ret;\n}\n"])
+        body = "\n".join([start(f"k{index}", LANES, 32, more=more), *text, "ret;\n}\n"])
         return Case(title, body, n, LANES, 32 * LANES, tensor=spec)
     text.append(f"@!p10 bra after; {op} {where},[w67]{offsets}; cp.async.bulk.commit_group; cp.async.bulk.wait_group 0; after:")
-    body = "\n".join([start(f"k{index}", LANES, 32, more=", .param .align 64 .b8 tm[128]"), *text, "ret;\n}\n"])
+    body = "\n".join([start(f"k{index}", LANES, 32, more=more), *text, "ret;\n}\n"])
     return Case(title, body, n, LANES, 32 * LANES, tensor={**spec, "store": True})
 
 
@@ -215,6 +218,8 @@ def tensor_cases(add):
             spec = tiled(kind, dims, box, fill=fill, pool=pool)
             op = f"cp.async.bulk.tensor.{rank}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
             add(lambda i: tensor_case(i, f"{op} {kind} {dims} {box} fill {fill}", op, rank, spec, corners, bytes_box=box_bytes(spec)))
+            if kind == "f32" or kind == "u16":
+                add(lambda i: tensor_case(i, f"{op} {kind} {dims} {box} fill {fill} by value", op, rank, spec, [[0] * rank], bytes_box=box_bytes(spec), by_value=True))
         spec = tiled(kind, dims, box, pool=pool)
         op = f"cp.async.bulk.tensor.{rank}d.global.shared::cta.tile.bulk_group"
         add(lambda i: tensor_case(i, f"{op} {kind} {dims} {box}", op, rank, spec, [[3] * rank, [-2] * rank][:1], store_op=True))
@@ -292,6 +297,8 @@ def form_cases(add):
                 add(lambda i: cluster_form(form, i))
         elif op.startswith("st.bulk"):
             continue
+        elif ".nc." in op or kind == "ldu":
+            add(lambda i: memory(form, i, "constant"))
         elif kind in ("ld", "ldu", "st", "atom", "red"):
             add(lambda i: memory(form, i))
             if space_of(op) == "generic":
@@ -307,6 +314,8 @@ def form_cases(add):
             sources = [r for o in split_operands(form.partition(" ")[2])[1:] for r in REGISTER.findall(o)]
             if [r[0] for r in sources] == ["h"]:
                 add(lambda i: generic(form, i, variant="all"))
+            if ".oob" in op and sources[0][0] == "h":
+                add(lambda i: generic(form, i, variant="first"))
             if kind in ("vote", "match", "redux", "elect", "activemask"):
                 add(lambda i: generic(form, i, variant="masked"))
 
@@ -326,7 +335,7 @@ def sweeps(add):
             add(lambda i: sweep(i, op, function, base, log_count, step))
 
 
-def everything(pattern):
+def everything(pattern, seed=1, with_sweeps=True):
     """(data, cases): data has the pools, their places and the text of module constants."""
     cases = []
 
@@ -335,14 +344,16 @@ def everything(pattern):
         if case is not None:
             cases.append({"index": len(cases), **dataclasses.asdict(case)})
 
-    sweeps(add)
+    if with_sweeps:
+        sweeps(add)
     form_cases(add)
     wgmma_cases(add)
     for shape in ((2, 1, 1), (4, 1, 1), (1, 1, 1), (8, 1, 1)):
         add(lambda i: cluster_registers(i, shape))
     add(lambda i: special_registers(i)[0])
     tensor_cases(add)
+    texture_cases(add)
     constants = np.random.default_rng(7).integers(0, 256, 2048)
-    data = {"pools": pools(1), "places": {name: pool_at(name) for name in pool_names()}, "const": f".const .align 64 .b8 cst[2048] = {{{','.join(map(str, constants))}}};\n"}
+    data = {"pools": pools(seed), "places": {name: pool_at(name) for name in pool_names()}, "const": f".const .align 64 .b8 cst[2048] = {{{','.join(map(str, constants))}}};\n"}
     return data, [c for c in cases if re.search(pattern, c["name"])]
 # SPDX-License-Identifier: Apache-2.0

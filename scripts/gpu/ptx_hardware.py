@@ -17,6 +17,7 @@ try:
     import numpy as np
 except ImportError:
     sys.exit(77)
+import cuda_textures
 
 HEAD = ".version 8.8\n.target sm_90a\n.address_size 64\n"
 BATCH = 24
@@ -126,6 +127,7 @@ class Runner:
         self.room = 80 << 20
         self.output = self.driver.alloc(self.room)
         self.target = self.driver.alloc(1 << 20)
+        self.maps = self.driver.alloc(4096)
 
     def say(self, **line):
         print(json.dumps(line), flush=True)
@@ -165,14 +167,28 @@ class Runner:
                 at = self.data["places"][spec["pool"]] // 8
                 self.driver.copy_in(self.target, self.data["pools"][at:at + 16384])
                 address = self.target
-            holders.append((ctypes.c_char * 128).from_buffer_copy(self.driver.tensor_map(spec, address)))
+            described = self.driver.tensor_map(spec, address)
+            if spec.get("by_value", True):
+                holders.append((ctypes.c_char * 128).from_buffer_copy(described))
+            else:
+                self.driver.copy_in(self.maps, np.frombuffer(described, np.uint8))
+                holders.append(self.maps)
+        texture = case.get("texture")
+        if texture:
+            at = self.data["places"][texture["pool"]] // 8
+            texture = cuda_textures.TextureOf(self.driver, texture, self.data["pools"][at:at + 32768])
+            holders.append(texture.handle)
         pointers = (ctypes.c_void_p * len(holders))(*[ctypes.cast(ctypes.pointer(h), ctypes.c_void_p) for h in holders])
         self.driver.check("cuLaunchKernel", function, case["grid"], 1, 1, case["block"], 1, 1, case["shared"], None, pointers, None)
         self.driver.check("cuCtxSynchronize")
         if spec and spec.get("store"):
             out, blocks = self.driver.copy_out(self.target, 32768), 1
+        elif texture and texture.spec.get("read_back"):
+            out, blocks = texture.read_back(), 1
         else:
             out, blocks = self.driver.copy_out(self.output, words), case["grid"]
+        if texture:
+            texture.destroy()
         parts = min(blocks, 64)
         sums = [zlib.crc32(part.tobytes()) for part in out.reshape(parts, -1)]
         expected = case.get("sums")
@@ -261,7 +277,7 @@ def simulated(library, folder):
 def make(a):
     import ptx_cases_groups as ptx_cases
     a.folder.mkdir(parents=True, exist_ok=True)
-    data, cases = ptx_cases.everything(a.filter)
+    data, cases = ptx_cases.everything(a.filter, a.seed, not a.no_sweeps)
     np.savez_compressed(a.folder / "pools.npz", pools=data.pop("pools"))
     write(a.folder, {**data, "cases": cases})
     with tempfile.TemporaryDirectory() as tmp:
@@ -399,6 +415,8 @@ def main():
     parser.add_argument("--save", type=pathlib.Path)
     parser.add_argument("--everything", action="store_true", help="keep all results, not only those that differ")
     parser.add_argument("--filter", default="", help="regular expression on the names of cases")
+    parser.add_argument("--seed", type=int, default=1, help="of the operands")
+    parser.add_argument("--no-sweeps", action="store_true", help="without functions over consecutive operands")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--show", type=int, default=4, help="printed cases of an instruction and outcome; report.txt has all")
     parser.add_argument("--patience", type=float, default=60, help="seconds that a process may be silent")

@@ -165,7 +165,7 @@ TILED = ("f16", "bf16", "tf32", "e4m3", "e5m2", "s8")
 
 
 def pool_names():
-    return [*SCALAR, *(f"mma_{k}" for k in PRODUCT), *(f"tile_{k}" for k in TILED), "meta2", "meta1"]
+    return [*SCALAR, *(f"mma_{k}" for k in PRODUCT), *(f"tile_{k}" for k in TILED), "meta2", "meta1", "coords"]
 
 
 def pools(seed):
@@ -173,7 +173,9 @@ def pools(seed):
     parts = []
     for name in pool_names():
         rng = np.random.default_rng(zlib.crc32(name.encode()) + seed)
-        if name.startswith("meta"):
+        if name == "coords":
+            part = rng.integers(0, 1 << 64, SLOTS * ROUNDS * LANES, dtype=np.uint64)
+        elif name.startswith("meta"):
             part = metadata_pool(rng, name == "meta1")
         elif name.startswith("mma_"):
             part = product_pool(name[4:], rng, False)

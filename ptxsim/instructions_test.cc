@@ -440,7 +440,7 @@ const Row kWarps[] = {
     {"prefetchu.L1 [in]; mov.b32 d,a", "ww", {1}, 1},
     {"applypriority.global.L2::evict_normal [in],128; mov.b32 d,a", "ww", {1}, 1},
     {"discard.global.L2 [in],128; mov.b32 d,a", "ww", {1}, 1},
-    {"createpolicy.fractional.L2::evict_last.b64 d,1.0", "q", {0}, 0},
+    {"createpolicy.fractional.L2::evict_last.b64 d,1.0", "q", {0}, 0x14f0000000000000},
     {"mapa.shared::cluster.u32 d,a,0", "ww", {64}, 0x1000040},
     {"getctarank.shared::cluster.u32 d,a", "ww", {64}, 0},
     {"pmevent 1; mov.b32 d,a", "ww", {1}, 1},

@@ -484,6 +484,9 @@ def cvt(ms, types, a, form):
             r = x if not isnan(s, x) else CAN[d]
         else:
             r = cvtff(d, s, x, mode or 'rn')
+        if s == 'f64' and isnan(s, x) and not st:  # the sign and the upper payload stay (an H200)
+            bits, mantissa = F[d]
+            r = x >> 63 << bits + mantissa | ((1 << bits) - 1) << mantissa | ((x | 1 << 51) & M(52)) >> 52 - mantissa
         if fz and d == 'f32':
             r = ftz(d, r)
         if st:

@@ -43,7 +43,7 @@ class Array:
 
     def __init__(self, values):
         self.shape, self.dtype_np, self.nbytes = values.shape, values.dtype, values.nbytes
-        self.dtype = {"float32": "fp32", "float16": "fp16", "int32": "i32"}[values.dtype.name]
+        self.dtype = {"float32": "fp32", "float16": "fp16", "int32": "i32", "int8": "i8", "uint8": "u8"}[values.dtype.name]
         self.address = ctypes.c_uint64()
         check(cuda.cuMemAlloc_v2(ctypes.byref(self.address), ctypes.c_size_t(values.nbytes)), "cuMemAlloc")
         values = np.ascontiguousarray(values)
@@ -100,6 +100,62 @@ def matmul(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexp
     tl.store(c + rm[:, None] * N + rn[None, :], acc, mask=(rm[:, None] < M) & (rn[None, :] < N))
 
 
+@triton.jit
+def matmul_bytes(a, b, c, KIND: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    rm, rn, rk = tl.arange(0, BM), tl.arange(0, BN), tl.arange(0, BK)
+    pa = tl.load(a + rm[:, None] * BK + rk[None, :])
+    pb = tl.load(b + rk[:, None] * BN + rn[None, :])
+    if KIND == "s8":
+        tl.store(c + rm[:, None] * BN + rn[None, :], tl.dot(pa, pb, out_dtype=tl.int32))
+    else:
+        tl.store(c + rm[:, None] * BN + rn[None, :], tl.dot(pa.to(tl.float8e5, bitcast=True), pb.to(tl.float8e5, bitcast=True)))
+
+
+@triton.jit
+def attention(q, k, v, out, N, scale, BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr):
+    rm, rd = tl.program_id(0) * BM + tl.arange(0, BM), tl.arange(0, D)
+    query = tl.load(q + rm[:, None] * D + rd[None, :])
+    most = tl.full((BM,), -float("inf"), tl.float32)
+    total = tl.zeros((BM,), tl.float32)
+    acc = tl.zeros((BM, D), tl.float32)
+    for start in range(0, N, BN):
+        rn = start + tl.arange(0, BN)
+        key = tl.load(k + rn[None, :] * D + rd[:, None])
+        score = tl.where(rm[:, None] >= rn[None, :], tl.dot(query, key) * scale, -float("inf"))
+        now = tl.maximum(most, tl.max(score, 1))
+        p = tl.exp(score - now[:, None])
+        fade = tl.exp(most - now)
+        total = total * fade + tl.sum(p, 1)
+        acc = tl.dot(p.to(tl.float16), tl.load(v + rn[:, None] * D + rd[None, :]), acc * fade[:, None])
+        most = now
+    tl.store(out + rm[:, None] * D + rd[None, :], acc / total[:, None])
+
+
+@triton.jit
+def in_order(x, sorted_x, sums, most, ROW: tl.constexpr):
+    row, i = tl.program_id(0), tl.arange(0, ROW)
+    value = tl.load(x + row * ROW + i)
+    tl.store(sorted_x + row * ROW + i, tl.sort(value))
+    tl.store(sums + row * ROW + i, tl.cumsum(value, 0))
+    tl.store(most + row, tl.argmax(value, 0))
+
+
+@triton.jit
+def histogram(x, counts, largest, n, BINS: tl.constexpr, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    value = tl.load(x + i, mask=i < n, other=0)
+    tl.atomic_add(counts + value % BINS, 1, mask=i < n)
+    tl.atomic_max(largest, tl.max(value, 0))
+
+
+@triton.jit
+def transpose_by_descriptor(x, out, M, N, BM: tl.constexpr, BN: tl.constexpr):
+    source = tl.make_tensor_descriptor(x, shape=[M, N], strides=[N, 1], block_shape=[BM, BN])
+    target = tl.make_tensor_descriptor(out, shape=[N, M], strides=[M, 1], block_shape=[BN, BM])
+    m, n = tl.program_id(0) * BM, tl.program_id(1) * BN
+    target.store([n, m], source.load([m, n]).T)
+
+
 failed = 0
 
 
@@ -137,7 +193,56 @@ def main():
         out = Array(np.zeros((M, N), np.float32))
         matmul[(triton.cdiv(M, 64), triton.cdiv(N, 64))](Array(p), Array(q), out, M, N, K, BM=64, BN=64, BK=32)
         expect(f"matmul {M}x{N}x{K}", out.numpy(), p.astype(np.float32) @ q.astype(np.float32), 1e-3)
+    more(rng)
     sys.exit(1 if failed else 0)
+
+
+def of_e5m2(bits):
+    return (bits.astype(np.uint16) << 8).view(np.float16).astype(np.float32)
+
+
+def more(rng):
+    p, q = (rng.integers(-100, 100, (64, 64)).astype(np.int8) for _ in range(2))
+    out = Array(np.zeros((64, 64), np.int32))
+    matmul_bytes[(1,)](Array(p), Array(q), out, KIND="s8", BM=64, BN=64, BK=64)
+    expect("matmul of int8", out.numpy(), p.astype(np.int32) @ q.astype(np.int32), 0)
+    p, q = (rng.integers(0x2C, 0x44, (64, 64)).astype(np.uint8) | rng.integers(0, 2, (64, 64)).astype(np.uint8) << 7 for _ in range(2))
+    out = Array(np.zeros((64, 64), np.float32))
+    matmul_bytes[(1,)](Array(p), Array(q), out, KIND="e5m2", BM=64, BN=64, BK=64)
+    want = of_e5m2(p) @ of_e5m2(q)
+    expect("matmul of e5m2", out.numpy(), want, 2e-3 * float(np.abs(want).max()))  # wgmma keeps 14 bits
+
+    q, k, v = (rng.standard_normal((128, 64)).astype(np.float16) for _ in range(3))
+    out = Array(np.zeros((128, 64), np.float32))
+    attention[(2,)](Array(q), Array(k), Array(v), out, 128, 0.125, BM=64, BN=64, D=64)
+    score = np.where(np.tri(128) > 0, q.astype(np.float32) @ k.astype(np.float32).T * 0.125, -np.inf)
+    e = np.exp(score - score.max(1, keepdims=True))
+    expect("causal attention", out.numpy(), e / e.sum(1, keepdims=True) @ v.astype(np.float32), 5e-3)
+
+    x = rng.permutation(4 * 256).reshape(4, 256).astype(np.int32)
+    results = [Array(np.zeros_like(x)), Array(np.zeros_like(x)), Array(np.zeros(4, np.int32))]
+    in_order[(4,)](Array(x), *results, ROW=256)
+    for name, got, want in zip(("sort", "cumsum", "argmax"), results, (np.sort(x, 1), np.cumsum(x, 1), np.argmax(x, 1))):
+        expect(name, got.numpy(), want, 0)
+
+    x = rng.integers(0, 5000, 3000).astype(np.int32)
+    counts, largest = Array(np.zeros(64, np.int32)), Array(np.zeros(1, np.int32))
+    histogram[(triton.cdiv(3000, 512),)](Array(x), counts, largest, 3000, BINS=64, BLOCK=512)
+    expect("histogram by atomics", counts.numpy(), np.bincount(x % 64, minlength=64), 0)
+    expect("maximum by atomics", largest.numpy(), x.max(), 0)
+
+    if hasattr(triton, "set_allocator"):
+        kept = []
+
+        def allocate(size, alignment, stream):
+            kept.append(Array(np.zeros(size, np.int8)))
+            return kept[-1]
+
+        triton.set_allocator(allocate)
+        x = rng.standard_normal((96, 64)).astype(np.float32)
+        out = Array(np.zeros((64, 96), np.float32))
+        transpose_by_descriptor[(3, 2)](Array(x), out, 96, 64, BM=32, BN=32)
+        expect("transpose by tensor descriptors", out.numpy(), x.T, 0)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,12 @@
 // Compilation for GPUs: passes, buffers, steps, kernels, PTX, loading.
 #include "backends/cuda/cuda_backend.h"
 
+#include <algorithm>
+#include <optional>
+
 #include "absl/strings/str_cat.h"
 #include "analysis/emittable.h"
+#include "analysis/trip_count.h"
 #include "backends/cuda/convolution_kernels.h"
 #include "backends/cuda/cuda_executable.h"
 #include "backends/cuda/ptx_code.h"
@@ -62,12 +66,40 @@ absl::Status RemoveDynamic(Module& module, DynamicEntry& entry) {
                    i->place());
 }
 
+// What a module says of its loops is not believed: a pass or a hand may have changed them since.
+void ForgetTripCounts(Module& module) {
+  for (Computation* c : module.Computations())
+    for (Instruction* i : c->Instructions())
+      if (KnownTripCount(*i)) i->mutable_extras().backend_config.clear();
+}
+
 absl::Status Lower(Module& module, const CompileOptions& options, DynamicEntry& dynamic) {
   RETURN_IF_ERROR(ConvertLayoutsAtBoundaries(module).status());
   RETURN_IF_ERROR(RemoveDynamic(module, dynamic));
   RETURN_IF_ERROR(RunPasses(module, kExpanders));
+  ForgetTripCounts(module);
   RETURN_IF_ERROR(RunChosenPasses(module, options));
-  return RunPasses(module, kLegalizationPasses);
+  RETURN_IF_ERROR(RunPasses(module, kLegalizationPasses));
+  // The pipeline counts before it fuses, which hides counters; other lists may say anything.
+  if (options.which_passes == CompileOptions::Passes::kListed) ForgetTripCounts(module);
+  return RunPasses(module, "while-loop-trip-count-annotator");
+}
+
+// True if the host may leave out the condition: it only computes whether the loop goes on.
+bool OnlyComputes(const StepSequence& condition) {
+  return condition.copies.empty() &&
+         std::all_of(condition.steps.begin(), condition.steps.end(),
+                     [](const Step& step) { return step.kind == StepKind::kKernel; });
+}
+
+absl::flat_hash_map<const Step*, int64_t> CountedLoops(const Program& program) {
+  absl::flat_hash_map<const Step*, int64_t> trips;
+  for (const StepSequence& sequence : program.sequences)
+    for (const Step& step : sequence.steps)
+      if (const std::optional<int64_t> known = KnownTripCount(*step.instruction);
+          known && OnlyComputes(program.sequences[step.bodies[0]]))
+        trips[&step] = *known;
+  return trips;
 }
 
 // Parameters of a kernel may take 4096 bytes, and each array is an address.
@@ -88,6 +120,7 @@ StepKind KindOf(const Instruction& i) {
 absl::Status Generate(const GpuArch& arch, GpuProgram& parts) {
   ASSIGN_OR_RETURN(parts.buffers, BufferAssignment::Make(*parts.module));
   parts.program = MakeProgram(*parts.module, parts.buffers, KindOf);
+  parts.trips = CountedLoops(parts.program);
   llvm::LLVMContext context;
   llvm::Module code("hlokit", context);
   SetPtxTarget(code);

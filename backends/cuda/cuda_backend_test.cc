@@ -13,6 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "backends/cuda/gpu_arch.h"
 #include "generator/generator.h"
 #include "interpreter/interpreter.h"
@@ -242,6 +243,46 @@ ENTRY e {
     EXPECT_EQ(time.calls, 2);
     EXPECT_GT(time.seconds, 0);
   }
+}
+
+// A loop that counts to a constant is launched without asking its condition, whatever the text says
+// of its trips; one that ends by its data is asked before each.
+TEST(CudaBackendTest, CountedLoopsAreNotAsked) {
+  const char* const text = R"(HloModule m
+counts { s = (s32[], f32[4]) parameter(0) i = s32[] get-tuple-element(s), index=0 n = s32[] constant(5) ROOT c = pred[] compare(i, n), direction=LT }
+grows { s = (s32[], f32[4]) parameter(0) x = f32[4] get-tuple-element(s), index=1 e = f32[1] slice(x), slice={[0:1]} y = f32[] reshape(e) n = f32[] constant(%s) ROOT c = pred[] compare(y, n), direction=LT }
+body { s = (s32[], f32[4]) parameter(0) i = s32[] get-tuple-element(s), index=0 one = s32[] constant(1) j = s32[] add(i, one)
+  x = f32[4] get-tuple-element(s), index=1 y = f32[4] add(x, x) ROOT r = (s32[], f32[4]) tuple(j, y) }
+ENTRY e {
+  x = f32[4] parameter(0)
+  zero = s32[] constant(0)
+  start = (s32[], f32[4]) tuple(zero, x)
+  loop = (s32[], f32[4]) while(start), condition=CONDITION, body=body, backend_config={"known_trip_count":{"n":"7"}}
+  ROOT r = f32[4] get-tuple-element(loop), index=1
+})";
+  for (const auto passes : {CompileOptions::Passes::kPipeline, CompileOptions::Passes::kNone})
+    for (const bool counted : {true, false}) {
+      const auto module = Parse(
+          absl::StrReplaceAll(text, {{"%s", "32"}, {"CONDITION", counted ? "counts" : "grows"}}));
+      const std::vector<float> values = {1, 2, 3, 4};
+      const Literal argument = Literal::R1<float>(values);
+      CompileOptions options;
+      options.profile = true;
+      options.which_passes = passes;
+      auto executable = MakePtxSimBackend()->Compile(module->Clone(), options).value();
+      auto run = executable->Prepare({{&argument}}).value();
+      ASSERT_TRUE(run->Run().ok());
+      const auto results = run->TakeResults();
+      ASSERT_TRUE(results.ok()) << results.status();
+      EXPECT_EQ(results->front().as<float>()[3], 128);
+      int64_t asked = 0, added = 0;
+      for (const InstructionTime& time : run->Profile()) {
+        const bool is_condition = time.instruction->shape().type == ElementType::kPred;
+        (is_condition ? asked : added) += time.calls;
+      }
+      EXPECT_EQ(asked > 0, !counted);
+      EXPECT_GE(added, 5);
+    }
 }
 
 TEST(CudaBackendTest, NoDriverIsARefusal) {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "absl/container/flat_hash_map.h"
 #include "analysis/buffer_assignment.h"
 #include "backends/backend.h"
 #include "backends/cuda/driver.h"
@@ -18,6 +19,8 @@ struct GpuProgram {
   BufferAssignment buffers;
   Program program;
   GpuKernels kernels;
+  // How often loops run whose conditions the host need not ask.
+  absl::flat_hash_map<const Step*, int64_t> trips;
   std::string ptx;
   CompileStats stats;
   DeviceAssignment devices{1, 1};

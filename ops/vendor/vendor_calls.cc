@@ -118,7 +118,7 @@ Literal VendorLiteral(const Shape& shape, const std::vector<double>& values) {
   for (size_t i = 0; i < values.size(); ++i) {
     const double x = std::isnan(values[i]) ? 0 : std::nearbyint(values[i]);
     if (x >= limit)
-      out.SetInt(i, is_signed ? static_cast<int64_t>(~uint64_t{0} >> (65 - width))
+      out.SetInt(i, is_signed ? static_cast<int64_t>((uint64_t{1} << (width - 1)) - 1)
                               : static_cast<int64_t>(~uint64_t{0} >> (64 - width)));
     else
       out.SetInt(i, x < 0 ? static_cast<int64_t>(std::max(x, least))

@@ -86,8 +86,10 @@ Instruction* HloWriter::Lowest(ElementType type) {
 Instruction* HloWriter::Highest(ElementType type) {
   if (IsFloat(type)) return Number(type, EndOf(type, /*low=*/false));
   if (IsPred(type)) return Integer(type, 1);
-  const int bits = BitWidth(type) - (IsSigned(type) ? 1 : 0);
-  return Integer(type, static_cast<int64_t>(~uint64_t{0} >> (64 - bits)));
+  const int bits = BitWidth(type);
+  const uint64_t highest =
+      IsSigned(type) ? (uint64_t{1} << (bits - 1)) - 1 : ~uint64_t{0} >> (64 - bits);
+  return Integer(type, static_cast<int64_t>(highest));
 }
 // For sums of floats -0.0 is the identity element: -0.0 + -0.0 is -0.0, while 0.0 + -0.0 is 0.0.
 Instruction* HloWriter::Identity(Opcode opcode, ElementType type) {

@@ -174,6 +174,9 @@ constexpr absl::string_view kRoundedReductionPasses =
     "tree_reduction_rewriter{rounded},"
     "reduce-window-rewriter{rounded}";
 constexpr absl::string_view kLegalizationPasses = "legalize";
+constexpr absl::string_view kGpuExpanderPasses =
+    "cholesky_expander,triangular_solve_expander,rng-expander,rng-bit-generator-expander,"
+    "topk-decomposer";
 constexpr absl::string_view kInlineCallsPasses = "call-inliner{manual-bodies}";
 constexpr absl::string_view kDefusePasses = "defuser";
 constexpr absl::string_view kMaskDynamicSizesPasses =

@@ -26,11 +26,6 @@ namespace {
 // The pipeline whose fusions these kernels compute: elements, not the tiles of the pipeline "gpu".
 constexpr absl::string_view kPipeline = "cuda";
 
-// What has no kernels, in terms of what has.
-constexpr absl::string_view kExpanders =
-    "cholesky_expander,triangular_solve_expander,rng-expander,rng-bit-generator-expander,"
-    "topk-decomposer";
-
 absl::Status RunChosenPasses(Module& module, const CompileOptions& options) {
   PassOptions pass_options;
   pass_options.verify_each = options.verify_each;
@@ -76,7 +71,7 @@ void ForgetTripCounts(Module& module) {
 absl::Status Lower(Module& module, const CompileOptions& options, DynamicEntry& dynamic) {
   RETURN_IF_ERROR(ConvertLayoutsAtBoundaries(module).status());
   RETURN_IF_ERROR(RemoveDynamic(module, dynamic));
-  RETURN_IF_ERROR(RunPasses(module, kExpanders));
+  RETURN_IF_ERROR(RunPasses(module, kGpuExpanderPasses));
   ForgetTripCounts(module);
   RETURN_IF_ERROR(RunChosenPasses(module, options));
   RETURN_IF_ERROR(RunPasses(module, kLegalizationPasses));

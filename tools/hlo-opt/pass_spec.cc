@@ -68,7 +68,11 @@ absl::StatusOr<PassOptions> ManagerOptions(const OptOptions& options) {
 absl::StatusOr<std::string> PassSpecOf(const OptOptions& options) {
   std::string spec;
   if (options.stage != "hlo" || (options.names_hlo_stage && options.platform != "transforms")) {
-    ASSIGN_OR_RETURN(const absl::string_view passes, PipelineSpec(options.platform));
+    // PTX is that of our own kernels, whatever XLA's compiler of the platform does.
+    const bool is_ptx = options.stage == "ptx";
+    if (is_ptx) AppendPasses(spec, kGpuExpanderPasses);
+    ASSIGN_OR_RETURN(const absl::string_view passes,
+                     PipelineSpec(is_ptx ? "cuda" : options.platform));
     AppendPasses(spec, passes);
   }
   if (!options.pipeline.empty()) {

@@ -67,9 +67,27 @@ bool GivesFloats(const Texture& t) {
          (t.as_integer == 0 && FormatBytes(t.format) < 4);
 }
 
+// A channel of the border in the texture's format: its bits where integers are read, else clamped
+// to what the format holds and cut to its steps, as an H200 does.
+uint32_t BorderBits(const Texture& t, float value) {
+  const auto bits = std::bit_cast<uint32_t>(value);
+  const int width = 8 * FormatBytes(t.format);
+  if (width == 32 || t.format == TexelFormat::kHalf) return bits;
+  const bool is_signed = t.format == TexelFormat::kS8 || t.format == TexelFormat::kS16;
+  if (t.as_integer != 0) {
+    const auto high = static_cast<int32_t>(bits << (32 - width));
+    return is_signed ? static_cast<uint32_t>(high >> (32 - width))
+                     : static_cast<uint32_t>(high) >> (32 - width);
+  }
+  const float most = static_cast<float>((1 << (is_signed ? width - 1 : width)) - 1);
+  const float clamped = std::clamp(value, is_signed ? -1.0f : 0.0f, 1.0f);
+  return std::bit_cast<uint32_t>(std::trunc(clamped * most) / most);
+}
+
+// Channels that the texture has not are 0, here and in its texels, also the fourth.
 Texels BorderOf(const Texture& t) {
-  Texels texels;
-  for (int c = 0; c < 4; ++c) texels[static_cast<size_t>(c)] = std::bit_cast<uint32_t>(t.border[c]);
+  Texels texels = {};
+  for (int c = 0; c < t.channels; ++c) texels[static_cast<size_t>(c)] = BorderBits(t, t.border[c]);
   return texels;
 }
 
@@ -81,7 +99,7 @@ Texels TexelAt(Memory& memory, const Texture& t, const TextureLevel& level, int6
                            static_cast<uint64_t>(y) * level.row_bytes +
                            static_cast<uint64_t>(z) * level.slice_bytes;
   const std::byte* from = memory.Host(address, t.TexelBytes());
-  Texels texels = {0, 0, 0, GivesFloats(t) ? std::bit_cast<uint32_t>(1.0f) : 1};
+  Texels texels = {};
   for (int c = 0; c < t.channels && from != nullptr; ++c)
     texels[static_cast<size_t>(c)] = ChannelBits(t, from + c * FormatBytes(t.format), c);
   return texels;
@@ -205,7 +223,11 @@ Texels SampleLevel(Memory& memory, const Texture& t, const TextureQuery& query, 
     rows[r] = Mix(at(2 * r), at(2 * r + 1), print.span[0].weight, 256);
   for (int r = 0; r < count / 2; ++r)
     rows[r] = Mix(rows[2 * r], rows[2 * r + 1], print.span[1].weight, 256);
-  return t.dims == 3 ? Mix(rows[0], rows[1], print.span[2].weight, 256) : rows[0];
+  if (t.dims == 3) return Mix(rows[0], rows[1], print.span[2].weight, 256);
+  // A line is a row of a picture to the filter, sampled at its edge: half of it is the border
+  // above.
+  const bool has_border_above = t.dims == 1 && t.address[1] == AddressMode::kBorder;
+  return has_border_above ? Mix(rows[0], BorderOf(t), 128, 256) : rows[0];
 }
 
 uint32_t HalfLevel(uint32_t size, int level) { return std::max<uint32_t>(1, size >> level); }

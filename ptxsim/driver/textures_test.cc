@@ -141,6 +141,23 @@ TEST_F(TexturesTest, BytesAreScaledOrKept) {
   EXPECT_EQ(words, (std::vector<uint32_t>{51, 9}));
 }
 
+// As an H200 has them (scripts/gpu/ptx_hardware.py).
+TEST_F(TexturesTest, BordersAndChannelsThatAreNotThere) {
+  const Array floats = ArrayOf({4, 2, 0, kFloat, 1, 0}, kSmall);
+  Load(KernelText("tex.2d.v4.f32.f32 {w12, w11, w10, w9}, [q2, {w0, w1}];"));
+  EXPECT_EQ(Floats({{1, 1}, {-2, 0}}, TextureOf(floats, kBorder, 0, 0)),
+            (std::vector<float>{0, 0}));
+  Load(KernelText(kTex2d));
+  const Array bytes = ArrayOf({4, 1, 0, kU8, 1, 0}, std::vector<uint8_t>{0, 51, 255, 9});
+  EXPECT_EQ(Floats({{-2, 0}}, TextureOf(bytes, kBorder, 0, 0)), (std::vector<float>{1}));
+  // To the filter a line is a row of a picture, read at its edge.
+  const Array line = ArrayOf({4, 0, 0, kFloat, 1, 0}, std::vector<float>{0, 1, 2, 3});
+  Load(KernelText("tex.1d.v4.f32.f32 {w9, w10, w11, w12}, [q2, {w0}];"));
+  EXPECT_EQ(Floats({{1.75f, 0}}, TextureOf(line, kBorder, 1, 0)),
+            (std::vector<float>{(1.25f + 7.5f) / 2}));
+  EXPECT_EQ(Floats({{1.75f, 0}}, TextureOf(line, kClamp, 1, 0)), (std::vector<float>{1.25f}));
+}
+
 TEST_F(TexturesTest, LayersCubesAndVolumes) {
   std::vector<float> values(24);
   for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);

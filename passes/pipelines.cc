@@ -25,6 +25,15 @@ struct Pipeline {
   "tuple-simplifier,"     \
   "dce"                   \
   ">,"
+// Row-major layouts, and what the transposes that make them leave to do.
+#define HLOKIT_NORMALIZED \
+  "layout_normalization," \
+  "fix<"                  \
+  "tuple-simplifier,"     \
+  "algsimp{exact},"       \
+  "cse,"                  \
+  "dce"                   \
+  ">,"
 
 // What comes before fusions for kernels that compute elements (codegen/), whatever runs them.
 constexpr absl::string_view kElementKernelPasses =
@@ -55,17 +64,10 @@ constexpr absl::string_view kElementKernelPasses =
     "transpose-folding{any},"
     "narrow-operand-upcaster,"
     "layout-assignment,"
-    "layout_normalization,"
-    "fix<"
-    "tuple-simplifier,"
-    "algsimp{exact},"
-    "cse,"
-    "dce"
-    ">,"
+    HLOKIT_NORMALIZED
     "short-row-splitter,"
     "window-splitter,"
     "unrounded-results,";
-#undef HLOKIT_SIMPLIFIED
 
 constexpr Pipeline kPipelines[] = {
     {"cpu", kElementKernelPasses,
@@ -82,13 +84,7 @@ constexpr Pipeline kPipelines[] = {
      "dot-strength-reduction{least=65536},"
      "reduce-window-rewriter{least=128},"
      "scatter-sorter,"
-     "layout_normalization,"
-     "fix<"
-     "tuple-simplifier,"
-     "algsimp{exact},"
-     "cse,"
-     "dce"
-     ">,"
+     HLOKIT_NORMALIZED
      "fusion{launch-work=65536 max-members=1000 max-code=3000 max-copies=64 max-inputs=64 "
      "min-rows=1 "
      "min-row=2 min-columns=1 lanes=1},"
@@ -167,6 +163,8 @@ constexpr Pipeline kPipelines[] = {
      "hlo-memory-scheduler"},
     {"interpreter", "", "call-inliner{manual-bodies},dce"},
 };
+#undef HLOKIT_SIMPLIFIED
+#undef HLOKIT_NORMALIZED
 
 }  // namespace
 

@@ -9,31 +9,12 @@
 namespace hlokit {
 namespace {
 
-ProductDims OfDot(const Instruction& i) {
-  const auto& attrs = i.attr<DotAttrs>();
+// Of a dot whose result's dimensions begin with number `output`; those of `groups` on the right
+// side go along with none.
+template <typename Attrs>
+ProductDims OfDotLike(const Instruction& i, const Attrs& attrs, int64_t output,
+                      absl::Span<const int64_t> groups) {
   ProductDims dims;
-  int64_t output = 0;
-  for (size_t k = 0; k < attrs.lhs_batch_dims.size(); ++k)
-    dims.batch.push_back({attrs.lhs_batch_dims[k], attrs.rhs_batch_dims[k], output++});
-  for (size_t k = 0; k < attrs.lhs_contracting_dims.size(); ++k)
-    dims.contracting.push_back({attrs.lhs_contracting_dims[k], attrs.rhs_contracting_dims[k], -1});
-  for (int64_t d = 0; d < i.operand(0)->shape().rank(); ++d)
-    if (!Contains(attrs.lhs_batch_dims, d) && !Contains(attrs.lhs_contracting_dims, d))
-      dims.lhs_free.push_back({d, -1, output++});
-  for (int64_t d = 0; d < i.operand(1)->shape().rank(); ++d)
-    if (!Contains(attrs.rhs_batch_dims, d) && !Contains(attrs.rhs_contracting_dims, d))
-      dims.rhs_free.push_back({-1, d, output++});
-  return dims;
-}
-
-// The ragged dimension is of the left side: where it is free, the right side has one matrix for
-// each group; where it is contracted, the result has. The dimension of groups goes along with none.
-ProductDims OfRaggedDot(const Instruction& i) {
-  const auto& attrs = i.attr<RaggedDotAttrs>();
-  ProductDims dims;
-  const bool contracts = !attrs.lhs_ragged_dims.empty() &&
-                         Contains(attrs.lhs_contracting_dims, attrs.lhs_ragged_dims[0]);
-  int64_t output = contracts ? 1 : 0;
   for (size_t k = 0; k < attrs.lhs_batch_dims.size(); ++k)
     dims.batch.push_back({attrs.lhs_batch_dims[k], attrs.rhs_batch_dims[k], output++});
   for (size_t k = 0; k < attrs.lhs_contracting_dims.size(); ++k)
@@ -43,9 +24,20 @@ ProductDims OfRaggedDot(const Instruction& i) {
       dims.lhs_free.push_back({d, -1, output++});
   for (int64_t d = 0; d < i.operand(1)->shape().rank(); ++d)
     if (!Contains(attrs.rhs_batch_dims, d) && !Contains(attrs.rhs_contracting_dims, d) &&
-        !Contains(attrs.rhs_group_dims, d))
+        !Contains(groups, d))
       dims.rhs_free.push_back({-1, d, output++});
   return dims;
+}
+
+ProductDims OfDot(const Instruction& i) { return OfDotLike(i, i.attr<DotAttrs>(), 0, {}); }
+
+// The ragged dimension is of the left side: where it is free, the right side has one matrix for
+// each group; where it is contracted, the result has. The dimension of groups goes along with none.
+ProductDims OfRaggedDot(const Instruction& i) {
+  const auto& attrs = i.attr<RaggedDotAttrs>();
+  const bool contracts = !attrs.lhs_ragged_dims.empty() &&
+                         Contains(attrs.lhs_contracting_dims, attrs.lhs_ragged_dims[0]);
+  return OfDotLike(i, attrs, contracts ? 1 : 0, attrs.rhs_group_dims);
 }
 
 bool IsDense(const WindowDim& w) { return w.base_dilation == 1 && w.window_dilation == 1; }

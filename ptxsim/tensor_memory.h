@@ -4,6 +4,7 @@
 // given back by 32 and more, a power of two (Allocate, Free).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 

@@ -245,8 +245,9 @@ XlaFfiApi MakeApi() {
 
 // ---- calls ----
 
-// Handlers insist on the size that public headers name: without the future, which came later.
-constexpr size_t kFrameSize = offsetof(XlaFfiCallFrame, future);
+// Handlers insist on the size that public headers name: without the future, which came later. Not offsetof: that is for
+// standard layout, which a struct with members of its own behind a base's does not have.
+constexpr size_t kFrameSize = sizeof(XlaFfiCallFrame) - sizeof(XlaFfiFuture*);
 
 // What a frame points to of a custom call.
 class Frame {
@@ -367,7 +368,7 @@ int CallHandlers(hlokit_ffi_call* call) {
 absl::Status CheckVersion(absl::string_view target, XlaFfiHandler* handler) {
   if (handler == nullptr) return absl::OkStatus();
   XlaFfiMetadata metadata = {};
-  metadata.struct_size = offsetof(XlaFfiMetadata, traits) + sizeof(metadata.traits);
+  metadata.struct_size = sizeof(size_t) + sizeof(metadata.version) + sizeof(metadata.traits);
   metadata.version.struct_size = sizeof(metadata.version);
   XlaFfiMetadataExtension extension = {
       {sizeof(XlaFfiMetadataExtension), XlaFfiExtensionType::kMetadata, nullptr}, &metadata};

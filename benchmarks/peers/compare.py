@@ -3,9 +3,11 @@
 compare.py --bin BUILD/bin --python PYTHON [--programs REGEX] [--peers hlokit,xla,...] [--rounds 2] [--seconds 2]
            [--threads N] [--small] [--markdown FILE] [--page FILE] [--limit SECONDS] [--keep FILE.json]
 
-PYTHON has jax and what it has of torch, openvino and onnxruntime; what is missing has no column. Peers take turns, round by round, a
-process for each framework and program; a figure is the fastest run. Results are compared with XLA's. Prints a line a program:
+PYTHON has jax and what it has of torch, openvino and onnxruntime; what is missing has no column. There is a process for each framework.
+All peers prepare a program, then they take turns, each TURNS times a round; a figure is the fastest run, so that a slow moment of
+the machine spoils no peer's. Results are compared with XLA's. Prints a line a program:
 milliseconds, and how many times as fast hlokit is as the best of the others, with frozen weights and with fresh ones.
+torch.compile takes minutes a program and runs only where --peers names torch_compiled.
 --page writes the page docs/peers.md: the table, the machine and the versions. --limit ends after so many seconds: a program that
 was begun then has no row. --keep holds what was measured, so that the next call goes on with the programs that are missing:
 
@@ -14,12 +16,14 @@ was begun then has no row. --keep holds what was measured, so that the next call
 Exit status 1 where a program fails on hlokit or where results differ, 77 where jax is missing.
 """
 import argparse
+import contextlib
 import json
 import math
 import os
 import pathlib
 import platform
 import re
+import select
 import subprocess
 import sys
 import tempfile
@@ -36,13 +40,14 @@ except ImportError as missing:  # numpy or ml_dtypes
 
 OURS = ["hlokit", "hlokit_fresh"]
 PEERS = [*OURS, "xla", "torch", "torch_compiled", "openvino", "onnxruntime"]
+TURNS = 2  # of each peer in a round
 # Peers of one framework share a process: what it imports, the weights, and the lowered module.
 FRAMEWORKS = {p: "jax" if p in (*OURS, "xla") else "torch" for p in PEERS}
 MODULES = {"hlokit": "jax", "hlokit_fresh": "jax", "xla": "jax", "torch_compiled": "torch"}
 PAGE = """# Programs that users know, beside other ways to run them
 
 This page is made by `benchmarks/peers/compare.py --page docs/peers.md`. Each figure is the fastest run, in ms; peers
-take turns, a process for each framework. The last columns say how many times as fast hlokit is as the best of the others: with weights that are promised to stay the same (`hlokit`,
+take turns, several for each program. The last columns say how many times as fast hlokit is as the best of the others: with weights that are promised to stay the same (`hlokit`,
 `--freeze-inputs`, the others have them as constants of the model), and with weights that may be new in each run (`hlokit_fresh`).
 Where a cell is empty, the peer is not installed or has no such program. Programs, sizes and settings: `benchmarks/peers/programs.py` and `measure.py`.
 
@@ -54,19 +59,42 @@ def has(python, peer):
     return found.returncode == 0
 
 
-def measured(a, name, group, folder):
-    """{peer: the line of measure.py, or a word on why there is none}, of peers that share a process."""
-    command = [a.python, HERE / "measure.py", name, ",".join(group), "--out", folder, "--bin", a.bin, "--seconds", a.seconds,
-               "--threads", a.threads, *(["--small"] if a.small else [])]
-    environment = {**os.environ, **({"OMP_NUM_THREADS": str(a.threads)} if a.threads else {})}
-    limit = min(a.timeout * len(group), max(a.end - time.monotonic(), 1))
-    try:
-        done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=limit, check=False, env=environment)
-        printed, word = done.stdout, (done.stderr.strip().splitlines() or ["failed"])[-1][:150]
-    except subprocess.TimeoutExpired as late:
-        printed, word = (late.stdout or b"").decode(), f"longer than {limit:.0f} s"
-    lines = [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
-    return {peer: word for peer in group} | {line["peer"]: line.get("fault", line) for line in lines}
+class Worker:
+    """measure.py --serve of one framework; a new process takes the place of one that ended or was too slow."""
+
+    def __init__(self, a, folder):
+        self.a, self.folder, self.process = a, folder, None
+
+    def start(self):
+        a = self.a
+        command = [a.python, HERE / "measure.py", "--serve", "--out", self.folder, "--bin", a.bin, "--threads", a.threads,
+                   *(["--small"] if a.small else [])]
+        environment = {**os.environ, **({"OMP_NUM_THREADS": str(a.threads)} if a.threads else {})}
+        self.process = subprocess.Popen([str(c) for c in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.DEVNULL, text=True, env=environment)
+
+    def stop(self):
+        if self.process is not None:
+            self.process.kill()
+            self.process.communicate()
+            self.process = None
+
+    def ask(self, *words):
+        """The answer to a line, a dictionary; one with a fault if there is none in time."""
+        if self.process is None:
+            self.start()
+        limit = min(self.a.timeout, max(self.a.end - time.monotonic(), 1))
+        try:
+            self.process.stdin.write(" ".join(str(w) for w in words) + "\n")
+            self.process.stdin.flush()
+            ready = select.select([self.process.stdout], [], [], limit)[0]
+            line = self.process.stdout.readline() if ready else f"longer than {limit:.0f} s"
+        except BrokenPipeError:
+            line = ""
+        if line.startswith("{"):
+            return json.loads(line)
+        self.stop()
+        return {"fault": line or "the process ended"}
 
 
 def difference(got, want):
@@ -81,17 +109,28 @@ def difference(got, want):
     return worst
 
 
-def compare_program(a, name, peers, folder):
-    """({peer: seconds}, words on what went wrong)"""
+def take_turns(a, name, peers, workers):
+    """({peer: seconds}, {peer: a word on why there are none})"""
     times, faults = {}, {}
-    for _ in range(a.rounds):
-        for framework in dict.fromkeys(FRAMEWORKS[p] for p in peers):
-            group = [p for p in peers if FRAMEWORKS[p] == framework and p not in faults]
-            for peer, got in (measured(a, name, group, folder) if group else {}).items():
-                if isinstance(got, str):
-                    faults[peer] = got
-                else:
-                    times[peer] = min(times.get(peer, math.inf), got["run_s"])
+    for peer in peers:
+        got = workers[FRAMEWORKS[peer]].ask("prepare", name, peer)
+        if "fault" in got:
+            faults[peer] = got["fault"]
+    for _ in range(a.rounds * TURNS):
+        for peer in (p for p in peers if p not in faults):
+            got = workers[FRAMEWORKS[peer]].ask("run", peer, a.seconds / TURNS)
+            if "fault" in got:
+                faults[peer] = got["fault"]
+            else:
+                times[peer] = min(times.get(peer, math.inf), got["run_s"])
+    for worker in workers.values():
+        worker.ask("forget")
+    return times, faults
+
+
+def compare_program(a, name, peers, workers, folder):
+    """({peer: seconds}, words on what went wrong)"""
+    times, faults = take_turns(a, name, peers, workers)
     reference = "xla" if "xla" in times else next(iter(times), None)
     for peer in times:
         if peer != reference:
@@ -122,12 +161,15 @@ def ratios_of(times):
 def rows_of(a, peers):
     ratios, failed = {ours: [] for ours in OURS}, False
     found_before, keep = kept(a)
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
+        workers = {framework: Worker(a, pathlib.Path(folder)) for framework in set(FRAMEWORKS.values())}
+        for worker in workers.values():
+            stack.callback(worker.stop)
         for name in programs.PROGRAMS:
             if not re.search(a.programs, name) or (name not in found_before and time.monotonic() >= a.end):
                 continue
             if name not in found_before:
-                got = compare_program(a, name, peers, pathlib.Path(folder))
+                got = compare_program(a, name, peers, workers, pathlib.Path(folder))
                 if time.monotonic() >= a.end:  # cut short: no row
                     continue
                 keep(name, *got)
@@ -165,7 +207,7 @@ def main():
     parser.add_argument("--bin", type=pathlib.Path, required=True)
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--programs", default="")
-    parser.add_argument("--peers", default=",".join(PEERS))
+    parser.add_argument("--peers", default=",".join(p for p in PEERS if p != "torch_compiled"))
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=2)
     parser.add_argument("--threads", type=int, default=0)

@@ -7,6 +7,7 @@ import tempfile
 import unittest
 
 COMPARE = pathlib.Path(__file__).with_name("compare.py")
+MEASURE = COMPARE.with_name("measure.py")
 
 
 def page_of(kept, *options):
@@ -40,6 +41,16 @@ class Pages(unittest.TestCase):
         self.assertIn("dlrm, xla: longer than 9 s", errors)
         status, _, _ = page_of({"dlrm": [{"hlokit": 0.002, "xla": 0.008}, {"hlokit": "differs from xla by 0.5"}]})
         self.assertEqual(status, 1)
+
+    def test_a_worker_answers_each_line_and_nothing_else(self):
+        with tempfile.TemporaryDirectory() as tmp:
+            lines = "prepare lstm xla\nrun xla 0.01\nprepare bert_training_step openvino\nforget\nprepare dlrm xla\n"
+            done = subprocess.run([sys.executable, MEASURE, "--serve", "--small", "--out", tmp], input=lines, capture_output=True,
+                                  text=True, check=False)
+            answers = [json.loads(line) for line in done.stdout.splitlines()]
+            self.assertEqual([sorted(x) for x in answers],
+                             [["compile_s", "peer"], ["peer", "run_s"], ["fault", "peer"], [], ["compile_s", "peer"]], done.stderr)
+            self.assertEqual(sorted(p.name for p in pathlib.Path(tmp).iterdir()), ["dlrm.xla.npz", "lstm.xla.npz"])
 
     def test_only_the_programs_asked_for(self):
         kept = {name: [{"hlokit": 0.002, "xla": 0.008}, {}] for name in ("dlrm", "lstm")}

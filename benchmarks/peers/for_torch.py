@@ -74,14 +74,19 @@ def rotated(x):
     return torch.cat([a * cos - b * sin, b * cos + a * sin], -1)
 
 
+def rms_norm(g, x):
+    """Spelled out as Llama's reference code does: ONNX has no such operation to export F.rms_norm to."""
+    return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-5) * g
+
+
 def llama(w, x):
     for each in w["layers"]:
-        y = F.rms_norm(x, x.shape[-1:], each["norm1"], 1e-5)
+        y = rms_norm(each["norm1"], x)
         q, k, v = rotated(heads_of(y @ each["q"])), rotated(heads_of(y @ each["k"])), heads_of(y @ each["v"])
         groups = q.shape[1] // k.shape[1]
         mixed = attention(q, k.repeat_interleave(groups, 1), v.repeat_interleave(groups, 1), causal=True)
         x = x + mixed @ each["out"]
-        y = F.rms_norm(x, x.shape[-1:], each["norm2"], 1e-5)
+        y = rms_norm(each["norm2"], x)
         x = x + (F.silu(y @ each["gate"]) * (y @ each["up"])) @ each["down"]
     return x
 
@@ -104,7 +109,8 @@ def recommender(w, numbers, ids):
     rows = w["tables"][torch.arange(ids.shape[1]), ids.long()]
     features = torch.cat([x[:, None], rows], 1)
     products = features @ features.transpose(1, 2)
-    below = torch.tril_indices(features.shape[1], features.shape[1], -1)
+    size = features.shape[1]
+    below = torch.tensor([(i, j) for i in range(size) for j in range(i)]).T
     y = torch.cat([x, products[:, below[0], below[1]]], 1)
     for each in w["top"][:-1]:
         y = F.relu(dense(each, y))

@@ -2,18 +2,23 @@
 
 measure.py PROGRAM PEER[,PEER...] --out FOLDER [--bin BUILD/bin] [--seconds S] [--threads N] [--small]
 
-prints a line of JSON for each peer: peer, run_s (the fastest run), median_s, compile_s (to the first result), or peer and fault; and
+prints a line of JSON for each peer: peer, run_s (the fastest run), compile_s (to the first result), or peer and fault; and
 writes the first run's results to FOLDER/PROGRAM.PEER.npz. Two runs before those that count are warm-up.
+
+measure.py --serve --out FOLDER ...   (what compare.py starts, one process a framework, so that each is imported once)
+
+answers each line of standard input by a line of JSON: `prepare PROGRAM PEER` compiles and writes the first run's results, `run PEER
+SECONDS` times a prepared peer, as often as it is asked, `forget` frees the program.
 Weights are parameters for hlokit (frozen: --freeze-inputs; hlokit_fresh: new ones in each run) and XLA, constants of the model
 for the others. Each peer runs at
 its best public setting: torch.compile in max-autotune, OpenVINO with the latency hint, ONNX Runtime with all optimizations.
 """
 import argparse
 import functools
+import gc
 import json
 import os
 import pathlib
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -36,18 +41,21 @@ def tree_map(function, tree):
     return [tree_map(function, value) for value in tree] if isinstance(tree, list) else function(tree)
 
 
-def timed(run, seconds):
-    """Times of the first run, and of those that fit into `seconds` after another one that warms up."""
-    start = time.perf_counter()
-    first = run()
-    first_s = time.perf_counter() - start
+def fastest(run, seconds):
+    """The fastest of the runs that fit into `seconds`, of two at least, after one that warms up."""
     run()
-    times, end = [], time.perf_counter() + seconds
-    while len(times) < 3 or time.perf_counter() < end:
+    best, count, end = float("inf"), 0, time.perf_counter() + seconds
+    while count < 2 or time.perf_counter() < end:
         start = time.perf_counter()
         run()
-        times.append(time.perf_counter() - start)
-    return first, first_s, times
+        best, count = min(best, time.perf_counter() - start), count + 1
+    return best
+
+
+def prepared(run, start):
+    """(the first run's results, seconds since `start`, what times more runs)"""
+    first = wide(run())
+    return first, time.perf_counter() - start, lambda seconds: fastest(run, seconds)
 
 
 def wide(result):
@@ -82,39 +90,40 @@ def by_xla(a, program):
             caches[k] = result[1 + place]
         return result
 
-    start = time.perf_counter()
-    first = wide(run())
-    compile_s = time.perf_counter() - start
-    return first, compile_s, timed(run, a.seconds)[2]
+    return prepared(run, time.perf_counter())
 
 
 @functools.cache
-def exported(name, small, hlo_run):
-    """(folder with module.pb and in.npz, the first run's results) of a program; the folder goes with the process."""
+def exported(name, small):
+    """A folder with module.pb and in.npz of a program, in memory where the system has a folder for that; it goes with the process."""
     import jax
     function, weights, inputs = jax_function(argparse.Namespace(program=name, small=small), programs.PROGRAMS[name])
     lowered = function.lower(weights, *inputs)
-    owner = tempfile.TemporaryDirectory()
+    owner = tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
     folder = pathlib.Path(owner.name)
     (folder / "module.pb").write_bytes(lowered.compiler_ir("hlo").as_serialized_hlo_module_proto())
     leaves = jax.tree_util.tree_leaves((weights, *inputs))
     kept = sorted(lowered._lowering.compile_args["kept_var_idx"])  # of arguments that the program reads
     numpy.savez(folder / "in.npz", **{f"in{n}": leaves[k] for n, k in enumerate(kept)})
-    command = [hlo_run, folder / "module.pb", "--input", folder / "in.npz", "--output", folder / "out.npz"]
-    subprocess.run([str(c) for c in command], check=True, stdout=subprocess.DEVNULL)
-    out = numpy.load(folder / "out.npz")
-    return owner, [out[key].view(ml_dtypes.bfloat16) if out[key].dtype.kind == "V" else out[key] for key in out.files]
+    return owner
 
 
 def by_hlokit(a, program, frozen=True):
-    owner, first = exported(a.program, a.small, a.bin / "hlo-run")
+    owner = exported(a.program, a.small)
     folder = pathlib.Path(owner.name)
-    command = [a.bin / "hlo-run", folder / "module.pb", "--input", folder / "in.npz", *(["--threads", a.threads] if a.threads else []),
-               *(["--freeze-inputs", "^w_"] if frozen and not program.trains else []), "--iterations", 3, "--warmup", 2,
-               "--min-seconds", a.seconds, "--json", folder / "times.json", *(["--donate"] if program.donated else [])]
-    subprocess.run([str(c) for c in command], check=True, stdout=subprocess.DEVNULL)
-    got = json.loads((folder / "times.json").read_text())
-    return wide(first), got["compile_s"], [got["run_min_s"]]
+
+    def hlo_run(*options):
+        command = [a.bin / "hlo-run", folder / "module.pb", "--input", folder / "in.npz", "--json", folder / "times.json",
+                   *(["--threads", a.threads] if a.threads else []),
+                   *(["--freeze-inputs", "^w_"] if frozen and not program.trains else []), *options]
+        subprocess.run([str(c) for c in command], check=True, stdout=subprocess.DEVNULL)
+        return json.loads((folder / "times.json").read_text())
+
+    compile_s = hlo_run("--output", folder / "out.npz")["compile_s"]
+    out = numpy.load(folder / "out.npz")
+    first = [out[key].view(ml_dtypes.bfloat16) if out[key].dtype.kind == "V" else out[key] for key in out.files]
+    timing = ["--iterations", 2, "--warmup", 2, "--output-mode", "return_outputs", *(["--donate"] if program.donated else [])]
+    return wide(first), compile_s, lambda seconds: hlo_run(*timing, "--min-seconds", seconds)["run_min_s"]
 
 
 def by_hlokit_fresh(a, program):
@@ -160,10 +169,15 @@ class TorchProgram:
 
 def by_torch(a, program, compiled=False):
     net = TorchProgram(a, program)
-    with net.torch.inference_mode(not program.trains):
-        module = net.torch.compile(net.module(), mode="max-autotune") if compiled else net.module()
-        first, compile_s, times = timed(lambda: module(*net.inputs), a.seconds)
-        return net.wide(first), compile_s, times
+    start = time.perf_counter()
+    module = net.torch.compile(net.module(), mode="max-autotune") if compiled else net.module()
+
+    def run():
+        with net.torch.inference_mode(not program.trains):
+            return module(*net.inputs)
+
+    first = net.wide(run())
+    return first, time.perf_counter() - start, lambda seconds: fastest(run, seconds)
 
 
 def by_torch_compiled(a, program):
@@ -185,10 +199,7 @@ def by_openvino(a, program):
     bf16 = net.torch.bfloat16
     arrays = [openvino.Tensor(x.view(net.torch.int16).numpy(), list(x.shape), openvino.Type.bf16) if x.dtype == bf16
               else x.numpy() for x in net.inputs]
-    compile_s = time.perf_counter() - start
-    first, first_s, times = timed(lambda: [request.infer(arrays, share_inputs=True)[k] for k in range(len(model.outputs))],
-                                  a.seconds)
-    return wide(first), compile_s + first_s, times
+    return prepared(lambda: [request.infer(arrays, share_inputs=True)[k] for k in range(len(model.outputs))], start)
 
 
 def by_onnxruntime(a, program):
@@ -204,31 +215,53 @@ def by_onnxruntime(a, program):
         options.intra_op_num_threads = a.threads
         session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
     feed = {i.name: x.numpy() for i, x in zip(session.get_inputs(), net.inputs)}
-    compile_s = time.perf_counter() - start
-    first, first_s, times = timed(lambda: session.run(None, feed), a.seconds)
-    return wide(first), compile_s + first_s, times
+    return prepared(lambda: session.run(None, feed), start)
 
 
 PEERS = {"hlokit": by_hlokit, "hlokit_fresh": by_hlokit_fresh, "xla": by_xla, "torch": by_torch, "torch_compiled": by_torch_compiled,
          "openvino": by_openvino, "onnxruntime": by_onnxruntime}
 
 
-def line_of(a, peer):
-    """What is printed of a peer."""
+def prepare(a, peer, timers):
+    """Compiles a program, writes its first results, and adds to `timers` what times it; returns what is printed of the peer."""
     try:
-        results, compile_s, times = PEERS[peer](a, programs.PROGRAMS[a.program])
+        results, compile_s, timers[peer] = PEERS[peer](a, programs.PROGRAMS[a.program])
     except Unable as why:
         return {"peer": peer, "fault": str(why)}
     except Exception as fault:  # pylint: disable=broad-exception-caught  # a peer's; the others go on
         return {"peer": peer, "fault": (str(fault).strip().splitlines() or [type(fault).__name__])[-1][:150]}
     numpy.savez(a.out / f"{a.program}.{peer}.npz", *results)
-    return {"peer": peer, "run_s": min(times), "median_s": statistics.median(times), "compile_s": compile_s}
+    return {"peer": peer, "compile_s": compile_s}
+
+
+def answer(a, words, timers):
+    if words[0] == "prepare":
+        a.program = words[1]
+        return prepare(a, words[2], timers)
+    if words[0] == "run":
+        return {"peer": words[1], "run_s": timers[words[1]](float(words[2]))}
+    timers.clear()
+    made.cache_clear()
+    exported.cache_clear()
+    if "jax" in sys.modules:
+        sys.modules["jax"].clear_caches()
+    gc.collect()
+    return {}
+
+
+def serve(a):
+    """Answers on the standard output of the start: exporters print on what stands there afterwards, which goes to /dev/null."""
+    answers, timers = os.fdopen(os.dup(1), "w"), {}
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    for line in sys.stdin:
+        print(json.dumps(answer(a, line.split(), timers)), file=answers, flush=True)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("program", choices=list(programs.PROGRAMS))
-    parser.add_argument("peers", type=lambda text: text.split(","), help="of " + ", ".join(PEERS))
+    parser.add_argument("program", nargs="?", choices=list(programs.PROGRAMS))
+    parser.add_argument("peers", nargs="?", default=[], type=lambda text: text.split(","), help="of " + ", ".join(PEERS))
+    parser.add_argument("--serve", action="store_true")
     parser.add_argument("--out", type=pathlib.Path, required=True)
     parser.add_argument("--bin", type=pathlib.Path, default=pathlib.Path("build/release/bin"))
     parser.add_argument("--seconds", type=float, default=2)
@@ -238,8 +271,13 @@ def main():
     unknown = [p for p in a.peers if p not in PEERS]
     if unknown:
         parser.error(f"no peer {unknown[0]}")
+    if a.serve:
+        return serve(a)
     for peer in a.peers:
-        print(json.dumps(line_of(a, peer)), flush=True)
+        timers = {}
+        line = prepare(a, peer, timers)
+        print(json.dumps(line | ({"run_s": timers[peer](a.seconds)} if timers else {})), flush=True)
+    return 0
 
 
 if __name__ == "__main__":

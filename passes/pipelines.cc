@@ -60,6 +60,7 @@ constexpr absl::string_view kElementKernelPasses =
     "reduce-window-rewriter{rounded},"
     "argmax-rewriter,"
     "while-loop-invariant-code-motion,"
+    "while-loop-product-batching,"
     "while-loop-trip-count-annotator,"
     "transpose-folding{any},"
     "narrow-operand-upcaster,"

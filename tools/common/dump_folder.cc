@@ -15,6 +15,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "support/file.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -24,6 +25,7 @@ namespace fs = std::filesystem;
 
 // In the order in which they are preferred.
 constexpr std::array<absl::string_view, 3> kEndings = {".txt", ".hlo.pb", ".hlo"};
+constexpr absl::string_view kStandardOutput = "-";
 constexpr absl::string_view kBefore = ".before_optimizations";
 constexpr absl::string_view kAfter = "after_optimizations";
 
@@ -62,10 +64,24 @@ std::string DumpStage::Title() const {
 }
 
 absl::Status MakeFolder(const std::string& path) {
+  if (path == kStandardOutput)
+    return InvalidArgument("- is standard output, and several files go to a folder (./- is one)");
   std::error_code error;
   std::filesystem::create_directories(path, error);
   return error ? InvalidArgument("cannot make folder ", path, ": ", error.message())
                : absl::OkStatus();
+}
+
+absl::Status MakeDumpFolder(const std::string& path) {
+  return path == kStandardOutput ? absl::OkStatus() : MakeFolder(path);
+}
+
+absl::Status WriteDumpFile(const std::string& folder, absl::string_view name,
+                           absl::string_view contents) {
+  if (folder != kStandardOutput)
+    return AtomicWriteFile(absl::StrCat(folder, "/", name), contents);
+  return AtomicWriteFile(folder, absl::StrCat("*** Begin ", name, " ***\n", contents, "\n*** End ",
+                                              name, " ***\n"));
 }
 
 bool IsFolder(const std::string& path) {

@@ -32,8 +32,14 @@ struct DumpedModule {
 
 // True for a folder.
 bool IsFolder(const std::string& path);
-// Makes a folder, and those above it, where they are missing.
+// Makes a folder, and those above it, where they are missing. `-`, standard output, is none.
 absl::Status MakeFolder(const std::string& path);
+// A folder for dumps, or `-`: standard output, where XLA puts the files of --xla_dump_to=- too.
+absl::Status MakeDumpFolder(const std::string& path);
+// Writes a file of a dump into the folder; of `-` between the lines `*** Begin NAME ***` and
+// `*** End NAME ***`.
+absl::Status WriteDumpFile(const std::string& folder, absl::string_view name,
+                           absl::string_view contents);
 
 // The modules below a folder by name, each with its stages by number. Other files (graphs, LLVM IR,
 // buffer assignments) are left out; of one stage in several forms the text counts. Errors: NotFound

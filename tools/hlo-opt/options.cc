@@ -114,7 +114,7 @@ void AddPassDebuggingFlags(CLI::App& app, OptOptions& o) {
       ->type_name("P");
   app.add_option("--dump-to,--xla-dump-to", o.dump_to,
                  "a folder: write the module before the first pass and after each that changed it, "
-                 "named as XLA names them")
+                 "named as XLA names them; -: to standard output")
       ->type_name("FOLDER");
   app.add_flag("--print-after-all", o.print_after_all, "print the module after each pass");
   app.add_flag("--print-changed", o.print_changed, "print what each pass changed, as a diff");

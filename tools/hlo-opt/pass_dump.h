@@ -17,7 +17,7 @@ class PassDump {
  public:
   explicit PassDump(std::string folder) : folder_(std::move(folder)) {}
 
-  // Makes the folder.
+  // Makes the folder; `-` is standard output.
   absl::Status Start() const;
   // `next` is about to run. Writes the module where it has changed since it was written last.
   void Before(absl::string_view next, const Module& module);

@@ -2,13 +2,12 @@
 #include "tools/hlo-run/execute.h"
 
 #include <algorithm>
+#include <optional>
 
-#include "printer/printer.h"
 #include "re2/re2.h"
-#include "support/file.h"
 #include "support/status.h"
-#include "tools/common/dump_folder.h"
 #include "tools/common/report.h"
+#include "tools/hlo-run/compile_dump.h"
 #include "tools/hlo-run/outputs.h"
 #include "tools/hlo-run/profile.h"
 #include "types/shape_bytes.h"
@@ -180,8 +179,12 @@ absl::StatusOr<Execution> Execute(Client& client, std::unique_ptr<Module> module
                                   const HostQueues& host, bool timed,
                                   absl::Span<Literal* const> given, const RunDevices& devices) {
   Execution execution;
-  if (timed && !o.dump_to.empty()) RETURN_IF_ERROR(MakeFolder(o.dump_to));
+  std::optional<CompileDump> dump;
   CompileOptions options = CompileOptionsOf(o, !timed);
+  if (timed && !o.dump_to.empty()) {
+    dump.emplace(o.dump_to, o.platform, *module);
+    RETURN_IF_ERROR(dump->Start(*module, options.dump_to));
+  }
   options.devices = devices.devices;
   options.communicators = devices.communicators;
   options.host = host;
@@ -191,9 +194,7 @@ absl::StatusOr<Execution> Execute(Client& client, std::unique_ptr<Module> module
   ASSIGN_OR_RETURN(const ProgramHandle program, Compile(client, std::move(module), options));
   Executable& executable = program->executable();
   execution.stats = program->stats();
-  if (timed && !o.dump_to.empty())
-    RETURN_IF_ERROR(AtomicWriteFile(absl::StrCat(o.dump_to, "/module.after_passes.hlo"),
-                                    Print(program->module())));
+  if (dump) RETURN_IF_ERROR(dump->End(program->module()));
   if (o.compile_only) return execution;
   RETURN_IF_ERROR(CheckMemory(executable, arguments, o.memory_limit));
   ASSIGN_OR_RETURN(const std::unique_ptr<PreparedRun> run,

@@ -558,6 +558,8 @@ int RunHloRun(const RunOptions& o) {
   if (o.sanitize && (o.compile_only || WantsProbes(o)))
     return ReportError(kTool, InvalidArgument("--sanitize checks what runs, not what is only "
                                               "compiled or probed"));
+  if (o.cache_dir == "-")
+    return ReportError(kTool, InvalidArgument("--cache-dir: - is standard output, not a folder"));
   if (!o.run_passes && !o.passes.empty())
     return ReportError(kTool, InvalidArgument("--no-passes and --passes exclude each other"));
   for (const std::string& library : o.load)

@@ -48,8 +48,8 @@ void AddFeedFlags(CLI::App& app, RunOptions& o) {
 
 void AddResultFlags(CLI::App& app, RunOptions& o) {
   app.add_option("--output,--dump-output-literal-to", o.output,
-                 "results as .npz (out0, ...), .txt, .pb (LiteralProto), or .npy files in a "
-                 "folder; {} is the module's name, here, in --input, --expected and --json")
+                 "results as .npz (out0, ...), .txt (- too), .pb (LiteralProto), or .npy files in "
+                 "a folder; {} is the module's name, here, in --input, --expected and --json")
       ->type_name("PATH");
   app.add_option("--output-literals-file", o.output_literals,
                  "arguments and result as RunHloModuleLiterals, .pb or .pbtxt")
@@ -163,7 +163,7 @@ void AddCompileFlags(CLI::App& app, RunOptions& o) {
       "each run goes on from the last");
   app.add_flag("--compile-only", o.compile_only, "compile, but run nothing");
   app.add_option("--dump-to,--xla-dump-to", o.dump_to,
-                 "folder for the module after passes, IR, assembly")
+                 "folder for the module before and after passes, IR, assembly; -: standard output")
       ->type_name("FOLDER");
   app.add_option("--cache-dir", o.cache_dir, "folder that keeps compiled code for the next time")
       ->type_name("FOLDER");

@@ -48,7 +48,7 @@ constexpr absl::string_view kFormats[] = {".npz", ".safetensors", ".pb", ".pbtxt
 }  // namespace
 
 bool WritesFolder(const std::string& path) {
-  return !path.empty() &&
+  return !path.empty() && path != "-" &&
          std::none_of(std::begin(kFormats), std::end(kFormats), [&](absl::string_view ending) {
            return absl::EndsWithIgnoreCase(path, ending);
          });

@@ -11,8 +11,9 @@
 
 namespace hlokit {
 
-// NAME.npz, NAME.txt (a line a device), or a folder of .npy files, made where it is missing. Arrays
-// are named out0, out1, ..., of several devices out0.d3. Each file appears whole or not at all.
+// NAME.npz, NAME.txt (a line a device; `-` is such a text on standard output), or a folder of .npy
+// files, made where it is missing. Arrays are named out0, out1, ..., of several devices out0.d3.
+// Each file appears whole or not at all.
 absl::Status WriteResults(const std::string& path, const std::vector<Literal>& results);
 // Whether WriteResults makes a folder of it.
 bool WritesFolder(const std::string& path);

@@ -137,6 +137,7 @@ class Probes {
   absl::Status Save(const Module& module, const std::vector<Literal>& inputs,
                     const std::string& name, absl::string_view flags) {
     const std::string stem = o_.isolate_to.empty() ? name : o_.isolate_to;
+    if (stem == "-") return InvalidArgument("--isolate-to is the stem of two files' names, not -");
     RETURN_IF_ERROR(AtomicWriteFile(stem + ".hlo", WholeText(module)));
     RETURN_IF_ERROR(WriteNpz(stem + ".npz", NameLeaves(Literal::Tuple(inputs), "in")));
     PrintOut(absl::StrCat("wrote it with its inputs: hlo-run ", stem, ".hlo --input=", stem, ".npz",

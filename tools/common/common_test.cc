@@ -113,7 +113,11 @@ TEST(ToolCall, XlaFlagsGiveWayToTheCommandLine) {
   Called({"hlo-run"}, "hlo-run", &warnings);
   EXPECT_THAT(warnings, ElementsAre(HasSubstr("did you mean --xla_dump_to?")));
   setenv("XLA_FLAGS", "--xla_disable_hlo_passes=dce word", 1);
-  EXPECT_THAT(Called({"hlo-run"})[0], HasSubstr("XLA_FLAGS: 'word' is no flag"));
+  EXPECT_EQ(Called({"hlo-run"}, "hlo-run", &warnings), Words{"--disable-passes=dce"});
+  // As XLA does: JAX's manual has intra_op_parallelism_threads=1 among the flags.
+  setenv("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false word=1 --xla_dump_to=a", 1);
+  EXPECT_EQ(Called({"hlo-run"}, "hlo-run", &warnings), Words{"--threads=1"});
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("'word=1 --xla_dump_to=a' has no effect, as in XLA")));
   // What XLA does not have is told from what means nothing here.
   setenv("XLA_FLAGS", "--xla_cpu_enable_fast_mth --xla_gpu_enable_triton_gemm=0 --xla_no_such=1", 1);
   warnings.clear();

@@ -10,6 +10,7 @@
 #include <iostream>
 
 #include "CLI/CLI.hpp"
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -93,10 +94,20 @@ void RefuseHugeNumbers(const CLI::App& app) {
   }
 }
 
+// Names of XLA's flags with underscores, as everybody types them.
+std::string InXlaSpelling(std::string text) {
+  constexpr char kStart[] = "--xla-";
+  for (size_t at = text.find(kStart); at != text.npos; at = text.find(kStart, at))
+    for (at += 2; at < text.size() && (absl::ascii_isalnum(text[at]) || text[at] == '-'); ++at)
+      if (text[at] == '-') text[at] = '_';
+  return text;
+}
+
 // Says what is wrong, and how to see the flags.
 int UsageError(const CLI::App& app, const std::string& what) {
-  std::fprintf(stderr, "%s: error: %s%s\nRun %s --help for its flags.\n", app.get_name().c_str(),
-               what.c_str(), Suggestion(app, what).c_str(), app.get_name().c_str());
+  const std::string text = InXlaSpelling(what + Suggestion(app, what));
+  std::fprintf(stderr, "%s: error: %s\nRun %s --help for its flags.\n", app.get_name().c_str(),
+               text.c_str(), app.get_name().c_str());
   return kExitUsage;
 }
 

@@ -422,7 +422,8 @@ Callers CallerOf(absl::string_view tool, const XlaProgram* program) {
 
 }  // namespace
 
-absl::StatusOr<std::vector<std::string>> XlaFlagWords(absl::string_view value) {
+absl::StatusOr<std::vector<std::string>> XlaFlagWords(absl::string_view value,
+                                                      std::string* unread) {
   value = absl::StripAsciiWhitespace(value);
   std::string text(value);
   if (!value.empty() && value[0] != '-') {
@@ -450,8 +451,11 @@ absl::StatusOr<std::vector<std::string>> XlaFlagWords(absl::string_view value) {
       }
     }
   }
-  for (const std::string& word : words)
-    if (!absl::StartsWith(word, "-")) return InvalidArgument("XLA_FLAGS: '", word, "' is no flag");
+  const auto end = std::find_if(words.begin(), words.end(), [](const std::string& word) {
+    return !absl::StartsWith(word, "-");
+  });
+  if (unread != nullptr) *unread = absl::StrJoin(end, words.end(), " ");
+  words.erase(end, words.end());
   return words;
 }
 
@@ -468,7 +472,11 @@ absl::StatusOr<ToolCall> ReadToolCall(absl::string_view tool, int argc, const ch
     RETURN_IF_ERROR(behind.Add(flags));
   }
   if (const char* value = std::getenv("XLA_FLAGS"); compiles && value != nullptr) {
-    ASSIGN_OR_RETURN(const std::vector<std::string> words, XlaFlagWords(value));
+    std::string unread;
+    ASSIGN_OR_RETURN(const std::vector<std::string> words, XlaFlagWords(value, &unread));
+    if (!unread.empty())
+      call.Note(absl::StrCat("XLA_FLAGS: '", unread, "' has no effect, as in XLA: its first word ",
+                             "is no flag, and nothing after it is read"));
     std::vector<const char*> pointers = {"XLA_FLAGS"};
     for (const std::string& word : words) pointers.push_back(word.c_str());
     Translator from_environment(caller, knows);

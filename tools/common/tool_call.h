@@ -32,8 +32,10 @@ absl::StatusOr<ToolCall> ReadToolCall(absl::string_view tool, int argc, const ch
                                       const std::function<FlagKind(absl::string_view)>& knows);
 
 // The words of XLA_FLAGS, quotes taken off; a value that does not begin with a dash is the name of
-// a file that holds them.
-absl::StatusOr<std::vector<std::string>> XlaFlagWords(absl::string_view value);
+// a file that holds them. As in XLA, the first word without a dash ends them: `unread` gets it and
+// what follows.
+absl::StatusOr<std::vector<std::string>> XlaFlagWords(absl::string_view value,
+                                                      std::string* unread = nullptr);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -19,6 +19,7 @@ using M = XlaFlag::Meaning;
 constexpr XlaProgram kPrograms[] = {
     {"run_hlo_module", "hlo-run", kRunHloModule},
     {"hlo_runner_main", "hlo-run", kHloRunner},
+    {"hlo_runner_main_gpu", "hlo-run", kHloRunner},
     {"multihost_hlo_runner", "hlo-run", kHloRunner},
     {"hlo_isolation_test", "hlo-run", kIsolationTest},
     {"hlo_isolate", "hlo-opt", kIsolateHlo},
@@ -26,6 +27,7 @@ constexpr XlaProgram kPrograms[] = {
     {"hlo-extractor", "hlo-opt", kIsolateHlo},
     {"hlo_proto_to_json", "hlo-opt", kProtoToJson},
     {"hlo-translate", "hlo-opt", kTranslate},
+    {"xla-translate", "hlo-opt", kTranslate},
     {"interactive_graphviz", "hlo-viz", kGraphviz},
     {"hlo_bisect", "hlo-reduce", kBisect},
     {"compute_cost", "hlo-cost", kComputeCost},
@@ -36,6 +38,7 @@ constexpr absl::string_view kSimulated = "one process simulates all devices";
 constexpr absl::string_view kNoLog =
     "there is no log; --time-passes, --stats and --dump-to show what is done";
 constexpr absl::string_view kGpuCompiler = "it steers XLA's compiler for GPUs";
+constexpr absl::string_view kTuplesStay = "arguments and results are tuples where they were";
 constexpr absl::string_view kDumpsAreText =
     "dumps are text; hlo-opt --format=pb, hlo-viz make the rest of them";
 
@@ -72,6 +75,13 @@ constexpr XlaFlag kFlags[] = {
     {kTranslate, "--print-layouts", M::kAlways, ""},
     {kTranslate, "--with-layouts", M::kAlways, ""},
     {kTranslate, "--print-sugar", M::kIs, "--print-sugar"},
+    {kTranslate, "--import-all-computations", M::kAlways, ""},
+    {kTranslate, "--hlo-import-all-computations", M::kAlways, ""},
+    {kTranslate, "--via-builder", M::kAlways, ""},
+    {kTranslate, "--flatten-computation-args-result", M::kNoEffect, kTuplesStay},
+    {kTranslate, "--hlo-flatten-computation-args-result", M::kNoEffect, kTuplesStay},
+    {kTranslate, "--emit-return-tuple", M::kNoEffect, kTuplesStay},
+    {kTranslate, "--emit-use-tuple-args", M::kNoEffect, kTuplesStay},
 
     // Platforms, comparisons.
     {kRunHloModule | kHloRunner, "--platform", M::kPlatform, "--platform"},
@@ -112,6 +122,8 @@ constexpr XlaFlag kFlags[] = {
     {kHloRunner, "--gpu-client-initialization-timeout-sec", M::kNoEffect, kSimulated},
     {kHloRunner, "--xla-gpu-dump-xspace-to", M::kNoEffect, "--profile=FILE.json writes a trace"},
 
+    {kRunHloModule, "--flatten-control-flow", M::kWhereOn, "--while-execution-count=1"},
+    {kRunHloModule, "--force-use-cpu-thunk-runtime-for-test", M::kAlways, ""},
     {kRunHloModule, "--treat-gte-as-data-formatting", M::kNoEffect, "it steers XLA's compiler"},
     {kRunHloModule, "--input-compilation-environments", M::kNoEffect, "it steers XLA's compiler"},
 

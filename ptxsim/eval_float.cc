@@ -7,6 +7,7 @@
 
 #include "ptxsim/bind_internal.h"
 #include "ptxsim/lanes.h"
+#include "ptxsim/mufu.h"
 #include "ptxsim/rounding.h"
 
 namespace hlokit::ptx {
@@ -270,68 +271,39 @@ void BindMinMax(Binder& b, bool max) {
   if (!b.failed()) b.Emit(op);
 }
 
-// Approximations: the correctly rounded result, or within an ulp of it, well inside PTX's bounds.
-// sin.approx.
-struct SinA {
-  static float Do(float x) { return std::isinf(x) ? NAN : float(std::sin(double(x))); }
-};
-struct CosA {
-  static float Do(float x) { return std::isinf(x) ? NAN : float(std::cos(double(x))); }
-};
-// lg2.approx: the logarithm to base 2.
-struct Lg2A {
-  static float Do(float x) { return float(std::log2(double(x))); }
-};
-// ex2.approx: 2^x.
-struct Ex2A {
-  static float Do(float x) { return float(std::exp2(double(x))); }
-};
+// Approximations: the bits of an H200 (mufu.h), but for tanh, which is correctly rounded here.
 struct TanhA {
   static float Do(float x) { return float(std::tanh(double(x))); }
 };
-// rsqrt.approx: 1 / sqrt(x).
-struct RsqrtA {
-  static float Do(float x) { return float(1 / std::sqrt(double(x))); }
-};
-struct SqrtA {
-  static float Do(float x) { return std::sqrt(x); }
-};
-struct RcpA {
-  static float Do(float x) { return 1 / x; }
-};
 
-template <typename F, bool kFlush>
+template <float (*kFunction)(float), bool kFlush>
 void Approximate(const Op& op, std::byte* frame, void* result) {
   const float* a = In<float>(frame, op.a);
   float* d = static_cast<float*>(result);
   for (int i = 0; i < kLanes; ++i) {
-    const float x = F::Do(kFlush ? FlushF32(a[i]) : a[i]);
+    const float x = kFunction(kFlush ? FlushF32(a[i]) : a[i]);
     d[i] = CanonicalNan(kFlush ? FlushF32(x) : x);
   }
 }
-template <typename F>
+template <float (*kExact)(float), float (*kFlushed)(float)>
 void BindApproximate(Binder& b) {
   if (b.type() != Type::kF32) return b.Unsupported();
-  b.Map(b.Has("ftz") ? Eval(&Approximate<F, true>) : Eval(&Approximate<F, false>), Type::kF32,
-        {Type::kF32});
+  b.Map(b.Has("ftz") ? Eval(&Approximate<kFlushed, true>) : Eval(&Approximate<kExact, false>),
+        Type::kF32, {Type::kF32});
 }
+using Kept = Approximations<false>;
+using Flushed = Approximations<true>;
 
 // .approx.ftz.f64 works on the upper 32 bits of its operand; the lower ones of the result are 0.
-template <typename F>
+template <uint32_t (*kFunction)(uint32_t)>
 struct ApproximateF64 {
   static double Do(double x) {
-    const uint64_t upper = std::bit_cast<uint64_t>(x) & 0xffffffff00000000u;
-    double cut = std::bit_cast<double>(upper);
-    if (std::fabs(cut) < std::numeric_limits<double>::min()) cut = std::copysign(0.0, cut);
-    double value = F::Do(cut);
-    if (std::fabs(value) < std::numeric_limits<double>::min()) value = std::copysign(0.0, value);
-    if (value != value) return std::bit_cast<double>(0x7fffffff00000000u);
-    return std::bit_cast<double>(std::bit_cast<uint64_t>(value) & 0xffffffff00000000u);
+    const uint64_t upper = kFunction(static_cast<uint32_t>(std::bit_cast<uint64_t>(x) >> 32));
+    return std::bit_cast<double>(upper << 32);
   }
 };
-struct RcpD {
-  static double Do(double x) { return 1 / x; }
-};
+
+// rsqrt.approx.f64 without .ftz is a function of the compiler's, rounded.
 struct RsqrtD {
   static double Do(double x) { return 1 / std::sqrt(x); }
 };
@@ -475,25 +447,29 @@ void BindDiv(Binder& b) {
 }
 void BindRcp(Binder& b) {
   if (b.Has("approx") && b.type() == Type::kF64)
-    return b.Map(&Unary<ApproximateF64<RcpD>, double, double>, Type::kF64, {Type::kF64});
-  b.Has("approx") ? BindApproximate<RcpA>(b) : BindArithmetic<RcpF, 1>(b);
+    return b.Map(&Unary<ApproximateF64<&MufuRcp64>, double, double>, Type::kF64, {Type::kF64});
+  b.Has("approx") ? BindApproximate<&Kept::Rcp, &Flushed::Rcp>(b) : BindArithmetic<RcpF, 1>(b);
 }
 void BindSqrt(Binder& b) {
-  b.Has("approx") ? BindApproximate<SqrtA>(b) : BindArithmetic<SqrtF, 1>(b);
+  b.Has("approx") ? BindApproximate<&Kept::Sqrt, &Flushed::Sqrt>(b) : BindArithmetic<SqrtF, 1>(b);
 }
 void BindRsqrt(Binder& b) {
   if (b.type() == Type::kF64) {
     if (b.Has("ftz"))
-      return b.Map(&Unary<ApproximateF64<RsqrtD>, double, double>, Type::kF64, {Type::kF64});
+      return b.Map(&Unary<ApproximateF64<&MufuRsqrt64>, double, double>, Type::kF64, {Type::kF64});
     return b.Map(&Unary<RsqrtD, double, double>, Type::kF64, {Type::kF64});
   }
-  BindApproximate<RsqrtA>(b);
+  BindApproximate<&Kept::Rsqrt, &Flushed::Rsqrt>(b);
 }
-void BindSin(Binder& b) { BindApproximate<SinA>(b); }
-void BindCos(Binder& b) { BindApproximate<CosA>(b); }
-void BindLg2(Binder& b) { BindApproximate<Lg2A>(b); }
-void BindEx2(Binder& b) { IsHalfType(b.type()) ? BindHalfEx2(b) : BindApproximate<Ex2A>(b); }
-void BindTanh(Binder& b) { IsHalfType(b.type()) ? BindHalfTanh(b) : BindApproximate<TanhA>(b); }
+void BindSin(Binder& b) { BindApproximate<&Kept::Sin, &Flushed::Sin>(b); }
+void BindCos(Binder& b) { BindApproximate<&Kept::Cos, &Flushed::Cos>(b); }
+void BindLg2(Binder& b) { BindApproximate<&Kept::Lg2, &Flushed::Lg2>(b); }
+void BindEx2(Binder& b) {
+  IsHalfType(b.type()) ? BindHalfEx2(b) : BindApproximate<&Kept::Ex2, &Flushed::Ex2>(b);
+}
+void BindTanh(Binder& b) {
+  IsHalfType(b.type()) ? BindHalfTanh(b) : BindApproximate<&TanhA::Do, &TanhA::Do>(b);
+}
 void BindCopysign(Binder& b) {
   const Type t = b.type();
   b.Map(t == Type::kF64 ? Eval(&Binary<Copysign<double, uint64_t>, uint64_t, uint64_t, uint64_t>)

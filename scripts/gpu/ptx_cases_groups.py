@@ -205,6 +205,13 @@ def box_bytes(spec):
     return total
 
 
+def aligned(coordinates, kind):
+    """The first coordinate in 16 bytes: a GPU takes no other (illegal instruction)."""
+    quantum = 16 // TYPES[kind][1]
+    first = coordinates[0] * quantum if abs(coordinates[0]) < 5 else coordinates[0] // quantum * quantum
+    return [first, *coordinates[1:]]
+
+
 def tensor_cases(add):
     shapes = [("f32", [40, 12], [8, 4]), ("u8", [64, 20], [32, 8]), ("f16", [64, 16], [16, 8]), ("bf16", [24, 10, 6], [8, 3, 2]), ("f64", [10, 6, 4], [4, 2, 2]), ("u32", [16, 6, 4, 3], [4, 3, 2, 2]),
               ("s64", [8, 5, 4, 3, 2], [4, 2, 2, 2, 2]), ("u16", [100], [64]), ("f32ftz", [40, 12], [8, 4]), ("tf32", [40, 12], [8, 4]), ("tf32ftz", [40, 12], [8, 4]), ("s32", [20, 12], [4, 4])]
@@ -212,6 +219,7 @@ def tensor_cases(add):
         rank = len(dims)
         pool = {"f16": "f16", "bf16": "bf16", "f64": "f64"}.get(kind, "f32" if kind.startswith(("f32", "tf32")) else "int")
         corners = [[0] * rank, [3] * rank, [-2] * rank, [d - 1 for d in dims], [d + 5 for d in dims], [-100] * rank, [d - b for d, b in zip(dims, box)], [-1, *[1] * (rank - 1)]]
+        odd, corners = corners, [aligned(c, kind) for c in corners]
         for fill in (0, 1):
             if fill and not pool.startswith(("f", "bf")):
                 continue
@@ -221,29 +229,31 @@ def tensor_cases(add):
             if kind == "f32" or kind == "u16":
                 add(lambda i: tensor_case(i, f"{op} {kind} {dims} {box} fill {fill} by value", op, rank, spec, [[0] * rank], bytes_box=box_bytes(spec), by_value=True))
         spec = tiled(kind, dims, box, pool=pool)
+        if len(set(odd[1]) | {16}) == 2 and TYPES[kind][1] < 16:  # the first coordinate not a multiple of 16 bytes
+            for k in (1, 2, 7):
+                add(lambda i: tensor_case(i, f"{op} {kind} {dims} {box} odd {odd[k]}", op, rank, spec, [odd[k]], bytes_box=box_bytes(spec)))
         op = f"cp.async.bulk.tensor.{rank}d.global.shared::cta.tile.bulk_group"
-        add(lambda i: tensor_case(i, f"{op} {kind} {dims} {box}", op, rank, spec, [[3] * rank, [-2] * rank][:1], store_op=True))
-        add(lambda i: tensor_case(i, f"{op} {kind} {dims} {box} outside", op, rank, spec, [[d - 1 for d in dims]], store_op=True))
-        add(lambda i: tensor_case(i, f"{op} {kind} {dims} {box} before", op, rank, spec, [[-2] * rank], store_op=True))
+        for k, word in ((1, ""), (3, " outside"), (2, " before")):
+            add(lambda i: tensor_case(i, f"{op} {kind} {dims} {box}{word}", op, rank, spec, [corners[k]], store_op=True))
         for reduction in ("add", "min", "max", "inc", "dec", "and", "or", "xor"):
             op = f"cp.reduce.async.bulk.tensor.{rank}d.global.shared::cta.{reduction}.tile.bulk_group"
             if kind in ("u32", "s32", "s64", "f32", "f16", "bf16", "f64", "f32ftz") and (reduction == "add" or kind in ("u32", "s32", "s64", "f16", "bf16") and reduction in ("min", "max") or kind[0] in "us" and reduction not in ("inc", "dec") or kind == "u32"):
-                add(lambda i: tensor_case(i, f"{op} {kind}", op, rank, spec, [[1] * rank], store_op=True))
+                add(lambda i: tensor_case(i, f"{op} {kind}", op, rank, spec, [aligned([1] * rank, kind)], store_op=True))
     for swizzle, width in ((1, 32), (2, 64), (3, 128)):
         for kind in ("f16", "f32", "u8"):
             size = TYPES[kind][1]
             spec = tiled(kind, [256 // size, 40], [width // size, 16], swizzle=swizzle)
             op = "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
-            add(lambda i: tensor_case(i, f"{op} {kind} swizzle {width}", op, 2, spec, [[0, 0], [16 // size, 3], [-8, -3], [256 // size - 4, 30]], bytes_box=box_bytes(spec)))
+            add(lambda i: tensor_case(i, f"{op} {kind} swizzle {width}", op, 2, spec, [[0, 0], [16 // size, 3], aligned([-1, -3], kind), [256 // size - 16 // size, 30]], bytes_box=box_bytes(spec)))
             spec = tiled(kind, [256 // size, 40], [16 // size, 16], swizzle=swizzle)
             add(lambda i: tensor_case(i, f"{op} {kind} swizzle {width} narrow", op, 2, spec, [[0, 0], [16 // size, 3]], bytes_box=box_bytes(spec)))
             store = "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group"
             spec = tiled(kind, [256 // size, 40], [width // size, 16], swizzle=swizzle)
-            add(lambda i: tensor_case(i, f"{store} {kind} swizzle {width}", store, 2, spec, [[4, 5]], store_op=True))
+            add(lambda i: tensor_case(i, f"{store} {kind} swizzle {width}", store, 2, spec, [aligned([1, 5], kind)], store_op=True))
     for steps in ([1, 2], [2, 1], [2, 3], [1, 8]):
         spec = tiled("f32", [40, 30], [16, 8], steps=steps)
         op = "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
-        add(lambda i: tensor_case(i, f"{op} steps {steps}", op, 2, spec, [[0, 0], [4, 1], [-4, -1], [30, 25]], bytes_box=box_bytes(spec)))
+        add(lambda i: tensor_case(i, f"{op} steps {steps}", op, 2, spec, [[0, 0], [4, 1], [-4, -1], [32, 25]], bytes_box=box_bytes(spec)))
     # Pixels of images: N, H, W, C with a filter of 3 x 3.
     for rank, dims, lower, upper, kind in ((3, [16, 12, 3], [-1], [-1], "f16"), (4, [16, 10, 8, 3], [-1, -1], [-1, -1], "f16"), (4, [8, 10, 8, 3], [0, -2], [-2, 0], "f32"), (5, [8, 6, 5, 4, 2], [-1, -1, 0], [-1, 0, -1], "f32")):
         for steps in ([1] * rank, [1] + [2] * (rank - 2) + [1]):

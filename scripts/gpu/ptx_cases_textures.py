@@ -111,6 +111,17 @@ def texture_cases(add):
                 spec = texture("float", 4, (16, 16, 0), 0, NORMALIZED, CLAMP, filter, mip, levels=5)
                 before = " ".join(f"mov.b32 w{50 + k}, {single(v)};" for k, v in enumerate((*dx, *dy)))
                 add(lambda i: tex_case(i, f"tex.grad.2d.v4.f32.f32 {dx} {dy} filters {filter} {mip}", "tex.grad.2d.v4.f32.f32", spec, [1.0, 1.0], extra=",{w50,w51},{w52,w53}", before=before))
+    # Texels by whole coordinates, inside and out, under each flag.
+    for geometry in ("1d", "2d"):
+        size = shapes[geometry][0]
+        for form, read, dtype in (("float", 0, "f32"), ("u32", INTEGER, "u32"), ("u8", 0, "f32")):
+            for flags in (0, NORMALIZED):
+                for address, filter in ((WRAP, 0), (CLAMP, 0), (BORDER, 0), (CLAMP, 1)):
+                    if filter and read:
+                        continue
+                    for op in (f"tex.{geometry}.v4.{dtype}.s32", f"tex.level.{geometry}.v4.{dtype}.s32"):
+                        spec = texture(form, 4, size, 0, read | flags, address, filter)
+                        add(lambda i: tex_case(i, f"{op} {form} whole {address} {filter} {flags}", op, spec, [float(s) for s in size if s], integer=True, extra=", 0" if "level" in op else ""))
     for form in ("float", "u8"):
         spec = texture(form, 4, (13, 9, 0), 0, NORMALIZED | (SRGB if form == "u8" else 0), CLAMP, 0)
         add(lambda i: tex_case(i, f"tex.2d.v4.f32.f32 {form} srgb", "tex.2d.v4.f32.f32", spec, [1.0, 1.0]))
@@ -134,6 +145,11 @@ def texture_cases(add):
             add(lambda i: query_case(i, f"txq.{q}.b32", spec))
         for q in ("width", "height", "depth", "channel_data_type", "channel_order"):
             add(lambda i: query_case(i, f"suq.{q}.b32", {**spec, "surface": True}))
+    for form in ("float", "half", "u8", "s8", "u16", "s16"):  # the arithmetic of filters: many samples of one pair of texels
+        for size, geometry in (((2, 0, 0), "1d"), ((2, 2, 0), "2d"), ((2, 2, 2), "3d")):
+            spec = texture(form, 4, size, 0, 0, CLAMP, 1)
+            op = f"tex.{geometry}.v4.f32.f32"
+            add(lambda i: tex_case(i, f"{op} {form} filtered of {size}", op, spec, [2.0] * len(geometry[:1] * int(geometry[0])), rounds=64))
     surface_cases(add)
 
 

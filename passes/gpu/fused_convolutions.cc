@@ -68,6 +68,19 @@ int SideThat(const Instruction* i, Is is) {
   return -1;
 }
 
+// Whether `type`, which is not complex, holds `value` without rounding.
+bool IsNumberOf(ElementType type, double value) {
+  Literal one(Shape::Scalar(type));
+  if (IsFloat(type)) {
+    one.SetDouble(0, value);
+    return one.GetDouble(0) == value;
+  }
+  constexpr double kExact = int64_t{1} << 53;
+  if (value != std::trunc(value) || std::abs(value) > kExact) return false;
+  one.SetInt(0, static_cast<int64_t>(value));
+  return one.GetInt(0) == static_cast<int64_t>(value);
+}
+
 // True if `x` could have been computed in `type` all along: it has that type, was converted from it
 // without loss, is a constant whose values it holds, or moves such an array.
 bool IsLosslessIn(const Instruction* x, ElementType type, int depth = 8) {
@@ -82,11 +95,8 @@ bool IsLosslessIn(const Instruction* x, ElementType type, int depth = 8) {
     case Opcode::kConstant: {
       const Literal* value = x->literal();
       if (value == nullptr || IsComplex(value->type()) || IsComplex(type)) return false;
-      Literal one(Shape::Scalar(type));
-      for (int64_t k = 0; k < value->element_count(); ++k) {
-        one.SetDouble(0, value->GetDouble(k));
-        if (one.GetDouble(0) != value->GetDouble(k)) return false;
-      }
+      for (int64_t k = 0; k < value->element_count(); ++k)
+        if (!IsNumberOf(type, value->GetDouble(k))) return false;
       return true;
     }
     default:

@@ -8,6 +8,7 @@
 #include "passes/layouts/boundary_layouts.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "absl/container/flat_hash_map.h"
 #include "analysis/in_place.h"
@@ -153,15 +154,15 @@ class Converter {
 
   void Reschedule() {
     std::vector<Instruction*> schedule;
-    const auto append = [&](const auto& inserted, const Instruction* at) {
-      if (const auto found = inserted.find(at); found != inserted.end())
-        schedule.insert(schedule.end(), found->second.begin(), found->second.end());
-    };
-    for (Instruction* i : c_.schedule()) {
-      append(before_, i);
+    // What was made may itself have been converted again.
+    const std::function<void(Instruction*)> place = [&](Instruction* i) {
+      if (const auto made = before_.find(i); made != before_.end())
+        for (Instruction* part : made->second) place(part);
       schedule.push_back(i);
-      append(after_, i);
-    }
+      if (const auto made = after_.find(i); made != after_.end())
+        for (Instruction* part : made->second) place(part);
+    };
+    for (Instruction* i : c_.schedule()) place(i);
     c_.set_schedule(std::move(schedule));
   }
 

@@ -453,7 +453,9 @@ class Legalizer {
       map[i] = c_.Add(i->CloneWith(i->shape(), operands));
       made.push_back(map[i]);
     }
-    inserted_[fusion] = made;
+    // Behind copies of operands that were put there before.
+    std::vector<Instruction*>& inserted = inserted_[fusion];
+    inserted.insert(inserted.end(), made.begin(), made.end());
     Replace(fusion, map.at(body->root()));
     return made;
   }

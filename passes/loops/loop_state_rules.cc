@@ -71,6 +71,8 @@ bool StartsAndEndsAsTuple(const WhileState& loop) {
 
 // Whether something that nobody reads would keep a read of a part that is to go.
 bool KeepsReads(const WhileState& loop, const std::vector<bool>& kept) {
+  if (!loop.root->control_predecessors().empty() || !loop.root->control_successors().empty())
+    return true;
   absl::flat_hash_set<const Instruction*> from;
   for (const Computation* c : {loop.body, loop.condition})
     for (const Instruction* i : c->PostOrder()) {

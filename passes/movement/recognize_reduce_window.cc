@@ -208,7 +208,8 @@ Instruction* SumAsDot(Instruction* i, HloWriter& w) {
 
 Instruction* Rewritten(Instruction* i, HloWriter& w) {
   if (i->opcode() == Opcode::kAdd && i->operand(0) == i->operand(1) && !IsPred(i->shape().type))
-    return w.WithInteger(Opcode::kMultiply, i->operand(0), 2);
+    return w.rewriter().Add(Opcode::kMultiply, i->shape(),
+                            {i->operand(0), w.FillInteger(i->operand(0)->shape(), 2)});
   if (i->opcode() == Opcode::kSubtract && i->operand(0) == i->operand(1) &&
       IsInteger(i->shape().type))
     return w.FillInteger(i->shape(), 0);

@@ -48,6 +48,18 @@ Computation* NarrowComparison(const Instruction* sort, const std::vector<int64_t
   return f;
 }
 
+// `made` has the needed results of `sort`, and what the sharding says of those.
+void NarrowSharding(const Instruction& sort, const std::vector<int64_t>& needed,
+                    Instruction& made) {
+  const Sharding* whole = sort.sharding();
+  if (whole == nullptr || whole->kind != Sharding::Kind::kTuple) return;
+  Sharding rest = *whole;
+  rest.elements.clear();
+  for (int64_t k : needed) rest.elements.push_back(whole->elements[k]);
+  made.mutable_extras().sharding =
+      std::make_unique<Sharding>(made.shape().IsTuple() ? rest : rest.elements[0]);
+}
+
 void Narrow(Instruction* sort, const std::vector<int64_t>& needed) {
   Computation& c = *sort->parent();
   std::vector<Instruction*> operands;
@@ -59,6 +71,7 @@ void Narrow(Instruction* sort, const std::vector<int64_t>& needed) {
   const bool one = needed.size() == 1;
   Instruction* made = c.Add(sort->CloneWith(one ? shapes[0] : Shape::Tuple(shapes), operands));
   made->set_called({NarrowComparison(sort, needed)});
+  NarrowSharding(*sort, needed, *made);
   const std::vector<Instruction*> users(sort->users().begin(), sort->users().end());
   for (Instruction* user : users) {
     const auto place = std::find(needed.begin(), needed.end(), user->tuple_index());

@@ -12,6 +12,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "analysis/in_place.h"
+#include "passes/framework/fingerprint.h"
 #include "passes/framework/pass.h"
 #include "passes/rewrite/dead_code.h"
 #include "passes/rewrite/while_state.h"
@@ -347,7 +348,8 @@ bool TakeTuplesApart(Computation& computation, bool is_body) {
 }
 
 absl::StatusOr<bool> Run(Module& module) {
-  bool changed = false;
+  const Fingerprint before(
+      module);  // a copy that is bypassed and one made in its place are no change
   const std::vector<bool> running = RunningComputations(module);
   std::vector<bool> is_body(module.computation_id_bound(), false);
   std::vector<Branch> branch_of(module.computation_id_bound());
@@ -364,19 +366,19 @@ absl::StatusOr<bool> Run(Module& module) {
   }
   for (Computation* c : run) {
     // In the body of a loop a copy's place tells which of several it is to be.
-    if (!is_body[c->id()]) changed |= BypassCopies(*c, branch_of[c->id()]);
-    changed |= TakeTuplesApart(*c, is_body[c->id()]);
+    if (!is_body[c->id()]) BypassCopies(*c, branch_of[c->id()]);
+    TakeTuplesApart(*c, is_body[c->id()]);
     for (Instruction* i : c->PostOrder())
       if (const std::optional<WhileState> loop = WhileState::Of(i); loop) {
-        changed |= CopyInitial(*loop);
-        changed |= CopyAroundTransfers(*loop);
-        changed |= CopyNext(*loop);
+        CopyInitial(*loop);
+        CopyAroundTransfers(*loop);
+        CopyNext(*loop);
       }
-    changed |= CopyForUpdates(*c);
+    CopyForUpdates(*c);
   }
-  changed |= CopyResults(module);
-  for (Computation* c : run) changed |= RemoveDead(*c);
-  return changed;
+  CopyResults(module);
+  for (Computation* c : run) RemoveDead(*c);
+  return !before.SameText(Fingerprint(module));
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "passes/cleanup/cse.h"
 #include "passes/cleanup/dce.h"
 #include "passes/cleanup/tuple_simplifier.h"
+#include "passes/framework/fingerprint.h"
 #include "passes/rewrite/hlo_writer.h"
 #include "passes/spmd/manual_regions.h"
 #include "passes/spmd/sharding_passes.h"
@@ -304,9 +305,8 @@ class Import {
   static void MarkManual(Computation& body) {
     for (Instruction* i : body.Instructions()) {
       if (i->sharding() == nullptr && i->shape().IsArray()) SetSharding(i, Manual());
-      const bool applies =
-          (HasTrait(i->opcode(), kCollective) || i->opcode() == Opcode::kReduce) &&
-          i->to_apply() != nullptr;
+      const bool applies = (HasTrait(i->opcode(), kCollective) || i->opcode() == Opcode::kReduce) &&
+                           i->to_apply() != nullptr;
       if (!applies) continue;
       for (Instruction* step : i->to_apply()->Instructions())
         if (!step->IsParameter() && step->sharding() == nullptr && step->shape().IsArray())
@@ -409,12 +409,12 @@ void UnwrapLoneResult(Module& module) {
 }
 
 absl::StatusOr<bool> RunShardyXla(Module& module) {
-  ASSIGN_OR_RETURN(bool changed, Import(module).Run());
-  if (!HasShardings(module)) return changed;
+  const Fingerprint before(module);  // functions that are copied and joined again are no change
+  RETURN_IF_ERROR(Import(module).Run().status());
+  if (!HasShardings(module)) return !before.SameText(Fingerprint(module));
   const FunctionCopies copies = SplitSharedFunctions(module);
-  changed |= !copies.empty();
-  changed |= SinkLoopConstants(module);
-  changed |= SplitConstantArrays(module);
+  SinkLoopConstants(module);
+  SplitConstantArrays(module);
   ModuleHeader& header = module.header();
   const std::vector<bool> parameters = header.propagate_sharding_to_parameters;
   const std::vector<bool> results = header.propagate_sharding_to_output;
@@ -429,7 +429,7 @@ absl::StatusOr<bool> RunShardyXla(Module& module) {
   JoinEqualFunctions(module, copies);
   for (Computation* c : module.ComputationsPostOrder()) MergeEqual(*c, /*same_shardings=*/true);
   UnwrapLoneResult(module);
-  return changed || *spread;
+  return !before.SameText(Fingerprint(module));
 }
 
 }  // namespace

@@ -292,7 +292,7 @@ Instruction* FuseSum(Instruction* i, Rewriter& r, const GemmOptions& options) {
   return nullptr;
 }
 
-Instruction* FuseRelu(Instruction* i, Rewriter& r) {
+Instruction* FuseMaximum(Instruction* i, Rewriter& r) {
   for (int k = 0; k < 2; ++k) {
     std::optional<Gemm> gemm = GemmOf(i->operand(k));
     if (!gemm || !gemm->IsAlone() || !HasEpilogues(*gemm) || !IsSplat(i->operand(1 - k), 0) ||
@@ -321,7 +321,7 @@ absl::StatusOr<Instruction*> RewriteGemm(Instruction* i, Rewriter& r, const Gemm
     case Opcode::kAdd:
       return FuseSum(i, r, options);
     case Opcode::kMaximum:
-      return FuseRelu(i, r);
+      return FuseMaximum(i, r);
     default:
       return nullptr;
   }

@@ -5,6 +5,9 @@
 
 namespace hlokit {
 
+// The array shape of result `k` of a reduction or window, which is a tuple where there are several.
+const Shape& PartShape(const Instruction& reduce, size_t k);
+
 // One step of a reduction or window: the new accumulators from the old ones and an element of
 // each array. Narrow floats are f32 values that hold numbers of their type where steps round
 // (ops/evaluate/reducer.h); a computation of several operations then rounds after each.

@@ -1,4 +1,4 @@
-// Elements of map, reduce and reduce-window: loops that carry accumulators.
+// Elements of map and reduce: loops that carry accumulators. Those of windows: reduce_windows.cc.
 //   reduce f32[8,64] -> f32[8]:  r = init; for k in 0..64: r = reducer(r, x[i, k])
 // Narrow floats run in f32 and are rounded once at the end, unless the reducer rounds each step.
 // Sums with a simple reducer may be reassociated; a maximum or minimum of floats runs on integer
@@ -18,9 +18,6 @@ namespace {
 // whose sums are made four steps at a time where they are asked for one by one.
 constexpr int64_t kFewInRow = 4, kFewBetween = 16;
 
-// The most elements of a window that is, and the most operations on them.
-constexpr int64_t kMaxWindow = 36, kMaxWindowSteps = 120;
-
 }  // namespace
 
 ElementEmitter::Results ElementEmitter::EmitMap(const Instruction* i, const ElementIndex& index) {
@@ -29,8 +26,7 @@ ElementEmitter::Results ElementEmitter::EmitMap(const Instruction* i, const Elem
   return Apply(*i->to_apply(), arguments);
 }
 
-// The array shape of result `k` of a reduce, which is a tuple where there are several.
-static const Shape& PartShape(const Instruction& reduce, size_t k) {
+const Shape& PartShape(const Instruction& reduce, size_t k) {
   return reduce.shape().IsTuple() ? reduce.shape().elements[k] : reduce.shape();
 }
 
@@ -419,92 +415,6 @@ ElementEmitter::Results ElementEmitter::EmitReduce(const Instruction* i,
   };
   size_t used = 0;
   return accumulators.Results(nest(0, initial), used);
-}
-
-namespace {
-
-struct WindowAt {
-  llvm::Value* index;   // of the operand along one dimension; 0 where it lies outside
-  llvm::Value* inside;  // false in the padding and between dilated elements
-};
-
-// What the window whose result is `result` sees at `step`, along a dimension of `size`.
-WindowAt WindowElement(Builder& b, const WindowDim& w, llvm::Value* result, llvm::Value* step,
-                       int64_t size) {
-  llvm::Value* at = b.CreateNSWAdd(Scale(b, result, w.stride), Scale(b, step, w.window_dilation));
-  at = b.CreateNSWSub(at, b.Index(w.pad_low));
-  llvm::Value* inside = b.getTrue();
-  if (w.base_dilation > 1) {
-    llvm::Value* dilation = b.Index(w.base_dilation);
-    inside = b.CreateICmpEQ(b.CreateSRem(at, dilation), b.Index(0));
-    inside = b.CreateAnd(inside, b.CreateICmpSGE(at, b.Index(0)));
-    at = b.CreateSDiv(at, dilation);
-  }
-  if (w.pad_low == 0 && w.pad_high <= 0 && w.base_dilation == 1) return {at, inside};
-  llvm::Value* valid = b.CreateICmpULT(at, b.Index(size));
-  return {b.CreateSelect(valid, at, b.Index(0)), b.CreateAnd(inside, valid)};
-}
-
-}  // namespace
-
-// One loop per window dimension. Elements in the padding are not combined: `inside` selects the old
-// accumulator, and the load takes index 0, which is always valid.
-ElementEmitter::Results ElementEmitter::EmitReduceWindow(const Instruction* i,
-                                                         const ElementIndex& index) {
-  const int64_t n = i->operand_count() / 2;
-  const Shape& from = i->operand(0)->shape();
-  const Window& window = i->attr<WindowAttrs>().window;
-  const ElementIndex full = WithMulti(b_, index, PartShape(*i, 0));
-  Results accumulators;
-  for (int64_t k = 0; k < n; ++k)
-    accumulators.push_back(Emit(i->operand(n + k), ElementIndex::Multi({})));
-  const Results like = accumulators;
-  std::vector<llvm::Value*> multi(from.rank());
-  const bool rounds_steps = RoundsSteps(*i);
-  const bool reassociate = !rounds_steps && SimpleReducer(*i->to_apply()).has_value();
-
-  // Small windows are written out, so that the loop over elements is the innermost one.
-  int64_t steps = 1;
-  for (const WindowDim& w : window) steps = std::min(steps * w.size, kMaxWindow + 1);
-  const int64_t function = i->to_apply()->instruction_count() - 2 * n;
-  const bool written_out = steps <= kMaxWindow && steps * function <= kMaxWindowSteps;
-  const auto repeat = [&](int64_t count, const Values& initial,
-                          absl::FunctionRef<Values(llvm::Value*, const Values&)> body) {
-    if (!written_out) return EmitLoopCarrying(b_, count, initial, body);
-    Values carried = initial;
-    for (int64_t k = 0; k < count; ++k) carried = body(b_.Index(k), carried);
-    return carried;
-  };
-  std::function<Values(int64_t, llvm::Value*, const Values&)> nest =
-      [&](int64_t d, llvm::Value* inside, const Values& carried) -> Values {
-    if (d == from.rank()) {
-      Results arguments = Unflatten(carried, like);
-      for (int64_t k = 0; k < n; ++k)
-        arguments.push_back(rounds_steps ? EmitTaken(i->operand(k), ElementIndex::Multi(multi))
-                                         : Emit(i->operand(k), ElementIndex::Multi(multi)));
-      const Reassociate flags(b_, reassociate);
-      Values next = Flatten(EmitReductionStep(*this, *i, arguments));
-      for (size_t v = 0; v < next.size(); ++v)
-        next[v] = b_.CreateSelect(inside, next[v], carried[v]);
-      return next;
-    }
-    const WindowDim& w = window[d];
-    return repeat(w.size, carried, [&](llvm::Value* step, const Values& inner) {
-      const auto [at, ok] = WindowElement(b_, w, full.multi[d], step, from.dims[d]);
-      multi[d] = at;
-      BeginScope();
-      const Values next = nest(d + 1, b_.CreateAnd(inside, ok), inner);
-      EndScope();
-      return next;
-    });
-  };
-  if (from.ElementCount() == 0) return accumulators;
-  Results results = Unflatten(nest(0, b_.getTrue(), Flatten(accumulators)), like);
-  for (int64_t k = 0; k < n; ++k) {
-    const ElementType type = TypeOf(PartShape(*i, k));
-    if (IsNarrowFloat(type)) results[k] = EmitConvert(b_, ElementType::kF32, type, results[k]);
-  }
-  return results;
 }
 
 }  // namespace hlokit

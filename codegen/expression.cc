@@ -8,6 +8,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "analysis/fusion_parts.h"
 #include "analysis/in_place.h"
+#include "codegen/op_cost.h"
 #include "ir/op_facts.h"
 
 namespace hlokit {
@@ -114,9 +115,8 @@ double OpCost(const Instruction* i) {
     case CostClass::kDivision:
       return 4;
     case CostClass::kFunction:
-      return 8;
     case CostClass::kLongFunction:
-      return 20;
+      return static_cast<double>(FunctionCost(Facts(i->opcode()).cost));
     case CostClass::kSums:
       return static_cast<double>(i->operand(0)->shape().ElementCount()) /
              std::max<int64_t>(1, i->shape().IsTuple() ? i->shape().elements[0].ElementCount()

@@ -1,5 +1,6 @@
 // Exact conversions; see the header.
 #include "passes/rewrite/exact_types.h"
+#include "types/float_convert.h"
 
 namespace hlokit {
 namespace {
@@ -18,19 +19,9 @@ bool HoldsIntegers(ElementType from, ElementType to, const ExactTypeOptions& opt
   return options.unsigned_as_signed && IsSigned(to) && b > a;
 }
 
+// Of types of two bytes and more, with the implicit one; 0 of others.
 int MantissaBits(ElementType type) {
-  switch (type) {
-    case ElementType::kF64:
-      return 53;
-    case ElementType::kF32:
-      return 24;
-    case ElementType::kF16:
-      return 11;
-    case ElementType::kBF16:
-      return 8;
-    default:
-      return 0;
-  }
+  return IsFloat(type) && BitWidth(type) >= 16 ? FormatOf(type).mantissa_bits + 1 : 0;
 }
 
 bool HoldsIntegersAsFloats(ElementType from, ElementType to, IntegersAsFloats which) {

@@ -10,6 +10,7 @@
 #include "codegen/accumulators.h"
 #include "codegen/expression.h"
 #include "codegen/kernel_strategies.h"
+#include "codegen/op_cost.h"
 #include "ir/op_facts.h"
 #include "ops/dim_lists.h"
 
@@ -85,14 +86,8 @@ int64_t StepsWrittenOut(const Instruction& i) {
 
 // Code of functions is longer than that of other operations.
 int64_t CodeOf(const Instruction& i) {
-  switch (Facts(i.opcode()).cost) {
-    case CostClass::kFunction:
-      return 8;
-    case CostClass::kLongFunction:
-      return 20;
-    default:
-      return i.operand_count() == 0 ? 0 : 1;
-  }
+  const int64_t function = FunctionCost(Facts(i.opcode()).cost);
+  return function > 0 ? function : i.operand_count() == 0 ? 0 : 1;
 }
 
 // The code of all elements. f32[7,5] -> f32[7], sums of exponentials: 35 of these. No element is

@@ -96,8 +96,10 @@ function(hlokit_library folder)
 endfunction()
 
 # hlokit_test(NAME SOURCES file... [DEPS folder...] [LIBS target...] [LABEL label]): a GoogleTest program known to ctest.
-# LABEL is quick where it is not given; suites and tests with Slow in their name are labelled slow whatever it is, those
-# with Differential exec: they run every file of testdata/.
+# LABEL is quick where it is not given; suites and tests with Slow in their name are labelled slow whatever it is. Labelled
+# exec are those with Differential in their name, which run every file of testdata/, with Random, which run modules by the
+# hundred, and with Simulation, which simulate kernels for seconds: an edit's unit tests (label quick) stay within seconds
+# (scripts/checks/edit_times.py).
 function(hlokit_test name)
   cmake_parse_arguments(ARG "" "LABEL" "SOURCES;DEPS;LIBS" ${ARGN})
   if(NOT ARG_LABEL)
@@ -107,9 +109,9 @@ function(hlokit_test name)
   hlokit_link(${name} PRIVATE "${ARG_DEPS}" "${ARG_LIBS};GTest::gmock;GTest::gtest_main")
   hlokit_define_source_dir(${ARG_SOURCES})
   hlokit_precompile(${name} test)
-  hlokit_discover(${name} ${ARG_LABEL} "-*Slow*:*Differential*")
+  hlokit_discover(${name} ${ARG_LABEL} "-*Slow*:*Differential*:*Random*:*Simulation*")
   hlokit_discover(${name} slow "*Slow*")
-  hlokit_discover(${name} exec "*Differential*-*Slow*")
+  hlokit_discover(${name} exec "*Differential*:*Random*:*Simulation*-*Slow*")
 endfunction()
 
 # Defines HLOKIT_SOURCE_DIR for the sources that name it, and for no others: a checkout's path among the flags of a file keeps

@@ -76,7 +76,7 @@ TEST(ConvolutionKernelsTest, Types) {
 }
 
 // 64 tiles of 128 x 128.
-TEST(ConvolutionKernelsTest, Warpgroups) {
+TEST(ConvolutionKernelsSimulationTest, Warpgroups) {
   const std::string text =
       Convolution("bf16[32,16,16,64]", "bf16[3,3,64,64]", "f32[32,16,16,64]",
                   absl::Substitute("window={size=3x3 pad=1_1x1_1}, $0", kNhwc));

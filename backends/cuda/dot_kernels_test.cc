@@ -28,7 +28,7 @@ void Check(const std::string& text, double error) {
 
 constexpr char kPlain[] = "lhs_contracting_dims={1}, rhs_contracting_dims={0}";
 
-TEST(TiledDotTest, Sizes) {
+TEST(TiledDotSimulationTest, Sizes) {
   for (const int64_t m : {8, 16, 33, 64, 130})
     for (const int64_t n : {9, 32, 50, 128})
       for (const int64_t k : {8, 16, 37, 64})

@@ -32,7 +32,7 @@ TEST(GroupRowKernelsTest, SizesOfGroups) {
       CheckOnSimulator(Reduction("f32", "add", rows, length, "1.5"), 1e-4);
 }
 
-TEST(GroupRowKernelsTest, TypesAndOperations) {
+TEST(GroupRowKernelsSimulationTest, TypesAndOperations) {
   for (const int64_t length : {50, 3000}) {
     for (const char* type : {"s8", "u8", "s16", "u16", "s32", "u32", "s64", "u64"})
       for (const char* op : {"add", "multiply", "maximum", "minimum", "and", "or", "xor"})

@@ -31,7 +31,7 @@ ENTRY e {
 }
 
 // Small sizes are a warp's, then come searches by result, the last ones by update.
-TEST(ScatterKernelsTest, BothWays) {
+TEST(ScatterKernelsSimulationTest, BothWays) {
   // The interpreter's sums of floats are wider.
   const struct {
     const char* type;

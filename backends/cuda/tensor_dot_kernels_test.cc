@@ -31,7 +31,7 @@ std::string Sized(const std::string& type, int64_t rows, int64_t columns) {
   return absl::Substitute("$0[$1,$2]", type, rows, columns);
 }
 
-TEST(TensorDotTest, Sizes) {
+TEST(TensorDotSimulationTest, Sizes) {
   for (const int64_t m : {8, 33, 64, 130})
     for (const int64_t n : {9, 32, 130})
       for (const int64_t k : {8, 33, 64, 100})
@@ -39,7 +39,7 @@ TEST(TensorDotTest, Sizes) {
 }
 
 // More tiles than multiprocessors: 128 x 128 and 128 x 64.
-TEST(TensorDotTest, LargeTiles) {
+TEST(TensorDotSimulationTest, LargeTiles) {
   for (const char* n : {"260", "100"})
     Check(Dot("f16[48,200,40]", absl::Substitute("f16[48,40,$0]", n),
               absl::Substitute("f32[48,200,$0]", n),
@@ -48,7 +48,7 @@ TEST(TensorDotTest, LargeTiles) {
           1e-4);
 }
 
-TEST(TensorDotTest, Types) {
+TEST(TensorDotSimulationTest, Types) {
   for (const char* type : {"f16", "bf16", "f8e4m3fn", "f8e5m2", "f8e4m3b11fnuz", "f8e5m2fnuz"}) {
     Check(Dot(Sized(type, 40, 72), Sized(type, 72, 48), "f32[40,48]"), 1e-4);
     Check(Dot(Sized(type, 40, 72), Sized(type, 72, 48), Sized("bf16", 40, 48)), 1e-2);

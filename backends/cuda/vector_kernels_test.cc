@@ -73,7 +73,7 @@ std::string Moved(const std::string& type, const std::string& operand, const std
 }
 
 // Work that moves elements has vectors along the fastest dimension, where that one stays.
-TEST(VectorKernelsTest, MovedElements) {
+TEST(VectorKernelsSimulationTest, MovedElements) {
   const struct {
     const char *operand, *result, *operation, *load, *store;
   } cases[] = {

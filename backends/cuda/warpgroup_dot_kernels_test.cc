@@ -45,7 +45,7 @@ TEST(WarpgroupDotTest, OrdersOfMemory) {
             "m64n128k16.f32.bf16", 1e-4);
 }
 
-TEST(WarpgroupDotTest, TypesAndWideTiles) {
+TEST(WarpgroupDotSimulationTest, TypesAndWideTiles) {
   Check({.type = "f16", .batch = 64, .m = 70, .n = 256, .k = 520}, "m64n256k16.f32.f16.f16", 1e-3);
   Check({.type = "bf16", .result = "bf16", .n = 96}, "m64n128k16.f32.bf16.bf16", 1e-2);
   for (const char* type : {"s8", "u8"})
@@ -54,7 +54,7 @@ TEST(WarpgroupDotTest, TypesAndWideTiles) {
 }
 
 // Lines along k that end within a tile, and lines along rows that do.
-TEST(WarpgroupDotTest, TermsThatTilesDoNotDivide) {
+TEST(WarpgroupDotSimulationTest, TermsThatTilesDoNotDivide) {
   for (const bool k_last : {false, true})
     for (const int64_t k : {72, 200})
       Check({.m = 72, .n = 72, .k = k, .lhs_k_last = k_last, .rhs_k_last = k_last}, "m64n128k16",
@@ -62,7 +62,7 @@ TEST(WarpgroupDotTest, TermsThatTilesDoNotDivide) {
 }
 
 // Results of two bytes go through shared memory, also where rows and columns end within a tile.
-TEST(WarpgroupDotTest, NarrowResults) {
+TEST(WarpgroupDotSimulationTest, NarrowResults) {
   for (const int64_t k : {64, 192})
     Check({.result = "bf16", .batch = 16, .m = 136, .n = 136, .k = k}, "m64n128k16", 1e-1);
   Check({.type = "f16", .result = "f16", .batch = 32, .m = 72, .n = 264, .k = 520}, "m64n256k16",
@@ -70,7 +70,7 @@ TEST(WarpgroupDotTest, NarrowResults) {
 }
 
 // Few tiles with many terms: segments of unequal length, by sums of f32 and of integers.
-TEST(WarpgroupDotTest, SplitAlongTerms) {
+TEST(WarpgroupDotSimulationTest, SplitAlongTerms) {
   for (const char* result : {"f32", "bf16"})
     Check({.result = result, .batch = 16, .n = 72, .k = 1096}, "m64n128k16",
           result[0] == 'f' ? 1e-2 : 1e-1);

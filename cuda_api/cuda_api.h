@@ -15,6 +15,10 @@ using Module = struct ModuleHandle*;
 using Function = struct FunctionHandle*;
 using Stream = struct StreamHandle*;
 using Event = struct EventHandle*;
+using Graph = struct GraphHandle*;
+using GraphNode = struct GraphNodeHandle*;
+using GraphExec = struct GraphExecHandle*;
+using GraphCondition = uint64_t;  // what conditional nodes read
 
 // CUresult.
 using Result = int;
@@ -48,9 +52,64 @@ inline constexpr int kMaxDynamicSharedBytes = 8;
 inline constexpr int kJitErrorLogBuffer = 5;
 inline constexpr int kJitErrorLogBufferBytes = 6;
 
+// CUgraphNodeType, CUgraphConditionalNodeType, CUmemorytype.
+inline constexpr int kKernelNode = 0, kCopyNode = 1, kConditionalNode = 13;
+inline constexpr int kIfNode = 0, kWhileNode = 1;
+inline constexpr int kDeviceMemory = 2;
+
+// CUDA_KERNEL_NODE_PARAMS_v3.
+struct KernelNodeParams {
+  Function function;
+  unsigned grid[3], block[3];
+  unsigned shared_bytes;
+  void** parameters;
+  void** extra;
+  void* kernel;
+  Context context;
+};
+// One side of a CUDA_MEMCPY3D.
+struct CopySide {
+  size_t x_bytes, y, z, lod;
+  int memory_type;
+  const void* host;
+  DeviceAddress device;
+  void *array, *reserved;
+  size_t pitch, height;
+};
+// CUDA_MEMCPY_NODE_PARAMS.
+struct CopyNodeParams {
+  int flags, reserved;
+  Context context;
+  CopySide from, to;
+  size_t width_bytes, height, depth;
+};
+// CUDA_CONDITIONAL_NODE_PARAMS: `bodies` is written by the driver.
+struct ConditionalNodeParams {
+  GraphCondition condition;
+  int type;
+  unsigned body_count;
+  Graph* bodies;
+  Context context;
+};
+// CUgraphNodeParams.
+struct GraphNodeParams {
+  int type;
+  int reserved[3];
+  union {
+    long long bytes[29];
+    KernelNodeParams kernel;
+    CopyNodeParams copy;
+    ConditionalNodeParams conditional;
+  };
+  long long reserved_end;
+};
+static_assert(sizeof(GraphNodeParams) == 256 && sizeof(KernelNodeParams) == 72 &&
+              sizeof(CopyNodeParams) == 216);
+
 extern "C" {
 #define HLOKIT_CUDA_FUNCTION(name, parameters) Result name parameters;
 #include "cuda_api/functions.def"
+#include "cuda_api/graph_functions.def"
 #undef HLOKIT_CUDA_FUNCTION
 }
 

@@ -60,7 +60,10 @@ absl::Status AtStep(const absl::Status& status, const Step& step) {
 }  // namespace
 
 CudaDeviceRun::CudaDeviceRun(const GpuProgram& program, const LoadedCode& code, int64_t device)
-    : p_(program), code_(code), device_(device) {}
+    : p_(program), code_(code), device_(device) {
+  if (code.driver->has_graphs() && StepGraphs::AreWanted(program))
+    graphs_ = std::make_unique<StepGraphs>(program, code.set_branch != nullptr);
+}
 
 // Memory is freed in its own context.
 CudaDeviceRun::~CudaDeviceRun() { (void)code_.Enter(); }
@@ -210,8 +213,19 @@ absl::Status CudaDeviceRun::Run(DeviceGroup& group) {
 
 absl::Status CudaDeviceRun::RunSequence(int32_t number) {
   const StepSequence& sequence = p_.program.sequences[number];
-  for (const Step& step : sequence.steps) RETURN_IF_ERROR(AtStep(RunStep(step), step));
+  if (graphs_ != nullptr && recorder_ == nullptr) {
+    for (GraphSegment& segment : graphs_->SegmentsOf(number))
+      RETURN_IF_ERROR(RunSegment(number, segment));
+    return absl::OkStatus();
+  }
+  RETURN_IF_ERROR(RunSteps(sequence, 0, sequence.steps.size()));
   return RunCopies(sequence.copies);
+}
+
+absl::Status CudaDeviceRun::RunSteps(const StepSequence& sequence, size_t begin, size_t end) {
+  for (size_t k = begin; k < end; ++k)
+    RETURN_IF_ERROR(AtStep(RunStep(sequence.steps[k]), sequence.steps[k]));
+  return absl::OkStatus();
 }
 
 absl::Status CudaDeviceRun::CountStep() {
@@ -226,6 +240,10 @@ absl::Status CudaDeviceRun::RunStep(const Step& step) {
     case StepKind::kWhile:
       return RunWhile(step);
     case StepKind::kConditional: {
+      if (recorder_ != nullptr)
+        return recorder_->AddBranches(
+            At(step.selector), step.selector.size, static_cast<int>(step.bodies.size()),
+            [&](int k) { return RunSequence(step.bodies[static_cast<size_t>(k)]); });
       ASSIGN_OR_RETURN(const size_t branch, ChosenBranch(step));
       return RunSequence(step.bodies[branch]);
     }
@@ -277,6 +295,11 @@ absl::Status CudaDeviceRun::RunKernels(const Step& step) {
     if (blocks > INT32_MAX)
       return Unimplemented("a kernel of ", blocks, " blocks: at most ", INT32_MAX,
                            " are supported");
+    if (recorder_ != nullptr) {
+      RETURN_IF_ERROR(recorder_->AddKernel(code_.functions.at(launch.kernel), blocks, threads,
+                                           launch.shared_bytes, parameters.data()));
+      continue;
+    }
     RETURN_IF_ERROR(code_.driver->Check(
         code_.driver->cuLaunchKernel(
             code_.functions.at(launch.kernel), static_cast<unsigned>(blocks), 1, 1,
@@ -289,6 +312,7 @@ absl::Status CudaDeviceRun::RunKernels(const Step& step) {
 
 absl::Status CudaDeviceRun::RunWhile(const Step& step) {
   RETURN_IF_ERROR(RunCopies(step.copies));
+  if (recorder_ != nullptr && !graphs_->Unrolls(step)) return RecordWhile(step);
   if (const auto known = p_.trips.find(&step); known != p_.trips.end()) {
     // Nothing to wait for: the launches of all iterations follow one another.
     for (int64_t i = 0; i < known->second; ++i) {
@@ -338,21 +362,23 @@ absl::Status CudaDeviceRun::RunOnHost(const Step& step) {
   return absl::OkStatus();
 }
 
+absl::Status CudaDeviceRun::Copy(Address to, Address from, int64_t bytes) const {
+  if (bytes == 0 || to == from) return absl::OkStatus();
+  if (recorder_ != nullptr) return recorder_->AddCopy(to, from, bytes);
+  return code_.driver->Check(
+      code_.driver->cuMemcpyDtoDAsync_v2(to, from, static_cast<size_t>(bytes), code_.stream),
+      "cuMemcpyDtoDAsync");
+}
+
 absl::Status CudaDeviceRun::RunCopies(const std::vector<BufferCopy>& copies) const {
-  const auto copy = [this](Address to, Address from, int64_t bytes) {
-    if (bytes == 0 || to == from) return absl::OkStatus();
-    return code_.driver->Check(
-        code_.driver->cuMemcpyDtoDAsync_v2(to, from, static_cast<size_t>(bytes), code_.stream),
-        "cuMemcpyDtoDAsync");
-  };
   std::vector<Address> sources;
   for (const BufferCopy& c : copies) {
     const bool staged = c.staging.kind != Slice::Kind::kNone;
-    if (staged) RETURN_IF_ERROR(copy(At(c.staging), At(c.from), c.to.size));
+    if (staged) RETURN_IF_ERROR(Copy(At(c.staging), At(c.from), c.to.size));
     sources.push_back(At(staged ? c.staging : c.from));
   }
   for (size_t k = 0; k < copies.size(); ++k)
-    RETURN_IF_ERROR(copy(At(copies[k].to), sources[k], copies[k].to.size));
+    RETURN_IF_ERROR(Copy(At(copies[k].to), sources[k], copies[k].to.size));
   return absl::OkStatus();
 }
 

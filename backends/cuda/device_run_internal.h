@@ -3,7 +3,9 @@
 
 #include <vector>
 
+#include "backends/cuda/graph_recorder.h"
 #include "backends/cuda/loaded_code.h"
+#include "backends/cuda/step_graphs.h"
 #include "interpreter/interpreter.h"
 
 namespace hlokit {
@@ -42,6 +44,12 @@ class CudaDeviceRun {
   absl::Status Synchronize() const;
 
   absl::Status RunSequence(int32_t number);
+  absl::Status RunSteps(const StepSequence& sequence, size_t begin, size_t end);
+  // The segment's steps: as a graph, where it has one or gets one now, or one by one.
+  absl::Status RunSegment(int32_t number, GraphSegment& segment);
+  absl::Status RunSegmentSteps(const StepSequence& sequence, const GraphSegment& segment);
+  absl::Status Record(const StepSequence& sequence, GraphSegment& segment);
+  absl::Status RecordWhile(const Step& step);
   absl::Status RunStep(const Step& step);
   absl::Status RunProfiled(const Step& step);
   absl::Status RunWork(const Step& step);
@@ -50,6 +58,7 @@ class CudaDeviceRun {
   absl::StatusOr<size_t> ChosenBranch(const Step& step) const;
   absl::Status RunOnHost(const Step& step);
   absl::Status RunCopies(const std::vector<BufferCopy>& copies) const;
+  absl::Status Copy(Address to, Address from, int64_t bytes) const;
   absl::Status CountStep();
   // The value whose leaves lie in the slices from `next` on.
   absl::StatusOr<Literal> ReadValue(const Shape& shape, const Slice*& next) const;
@@ -64,6 +73,8 @@ class CudaDeviceRun {
   absl::flat_hash_map<const Step*, size_t> time_of_;  // places in times_
   CudaMemory arena_, scratch_;
   std::vector<CudaMemory> parameters_, constants_, outputs_;
+  std::unique_ptr<StepGraphs> graphs_;  // null: steps are launched one by one
+  GraphRecorder* recorder_ = nullptr;   // while steps are recorded instead of launched
 };
 
 }  // namespace hlokit

@@ -43,6 +43,12 @@ absl::Status CudaDriver::Open(Library which) {
   if (function == nullptr) return Unimplemented(file, " has no function " #function);
 #include "cuda_api/functions.def"
 #undef HLOKIT_CUDA_FUNCTION
+  has_graphs_ = true;
+#define HLOKIT_CUDA_FUNCTION(function, parameters) \
+  Find(library, #function, function);              \
+  has_graphs_ = has_graphs_ && function != nullptr;
+#include "cuda_api/graph_functions.def"
+#undef HLOKIT_CUDA_FUNCTION
   if (simulated) {
     Find(library, "hlokitSimLastError", last_error_);
     Find(library, "hlokitSimSetThreads", set_host_threads_);

@@ -31,12 +31,17 @@ class CudaDriver {
 
 #define HLOKIT_CUDA_FUNCTION(name, parameters) decltype(&cuda::name) name = nullptr;
 #include "cuda_api/functions.def"
+// Null where the driver has none of these.
+#include "cuda_api/graph_functions.def"
 #undef HLOKIT_CUDA_FUNCTION
+  // Whether all functions for graphs are there.
+  bool has_graphs() const { return has_graphs_; }
 
  private:
   absl::Status Open(Library library);
 
   int device_count_ = 0;
+  bool has_graphs_ = false;
   const char* (*last_error_)() = nullptr;    // of the simulator
   void (*set_host_threads_)(int) = nullptr;  // likewise
 };

@@ -2,6 +2,7 @@
 #include "backends/cuda/loaded_code.h"
 
 #include "absl/strings/str_cat.h"
+#include "backends/cuda/condition_kernels.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -12,6 +13,9 @@ LoadedCode& LoadedCode::operator=(LoadedCode&& other) noexcept {
   std::swap(module, other.module);
   std::swap(stream, other.stream);
   std::swap(functions, other.functions);
+  std::swap(conditions, other.conditions);
+  std::swap(set_loop, other.set_loop);
+  std::swap(set_branch, other.set_branch);
   return *this;
 }
 
@@ -19,12 +23,41 @@ LoadedCode::~LoadedCode() {
   if (driver == nullptr || context == nullptr) return;
   driver->cuCtxSetCurrent(context);
   if (module != nullptr) driver->cuModuleUnload(module);
+  if (conditions != nullptr) driver->cuModuleUnload(conditions);
   if (stream != nullptr) driver->cuStreamDestroy_v2(stream);
 }
 
 absl::Status LoadedCode::Enter() const {
   return driver->Check(driver->cuCtxSetCurrent(context), "cuCtxSetCurrent");
 }
+
+namespace {
+
+// Whether the program has loops or branches that only the device knows.
+bool HasConditions(const GpuProgram& program) {
+  for (const StepSequence& sequence : program.program.sequences)
+    for (const Step& step : sequence.steps)
+      if (step.kind == StepKind::kConditional || step.kind == StepKind::kWhile) return true;
+  return false;
+}
+
+// A driver that does not know conditional nodes refuses the module: no fault, the host asks then.
+absl::Status LoadConditions(LoadedCode& code) {
+  const CudaDriver& driver = *code.driver;
+  const cuda::Result loaded =
+      driver.cuModuleLoadDataEx(&code.conditions, kConditionKernels, 0, nullptr, nullptr);
+  if (loaded != cuda::kSuccess) {
+    code.conditions = nullptr;
+    return absl::OkStatus();
+  }
+  for (const auto& [function, name] :
+       {std::pair(&code.set_loop, "set_loop"), std::pair(&code.set_branch, "set_branch")})
+    RETURN_IF_ERROR(driver.Check(driver.cuModuleGetFunction(function, code.conditions, name),
+                                 absl::StrCat("cuModuleGetFunction of ", name)));
+  return absl::OkStatus();
+}
+
+}  // namespace
 
 absl::StatusOr<LoadedCode> LoadCode(const CudaDriver& driver, const GpuProgram& program,
                                     int ordinal) {
@@ -38,6 +71,7 @@ absl::StatusOr<LoadedCode> LoadCode(const CudaDriver& driver, const GpuProgram& 
   RETURN_IF_ERROR(code.Enter());
   RETURN_IF_ERROR(driver.Check(driver.cuStreamCreate(&code.stream, 1), "cuStreamCreate"));
   if (program.kernels.launches.empty()) return code;
+  if (driver.has_graphs() && HasConditions(program)) RETURN_IF_ERROR(LoadConditions(code));
   std::string log(kLogBytes, '\0');
   int options[] = {cuda::kJitErrorLogBuffer, cuda::kJitErrorLogBufferBytes};
   void* values[] = {log.data(), reinterpret_cast<void*>(kLogBytes)};

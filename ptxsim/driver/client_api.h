@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "cuda_api/cuda_api.h"
 
@@ -36,6 +37,11 @@ struct LaunchConfig {
 Result LaunchClusters(Function function, const unsigned grid[3], const unsigned block[3],
                       const unsigned cluster[3], unsigned shared_bytes, void** parameters,
                       void** extra);
+
+// A launch's parameters, read now for later launches by LaunchStored.
+std::vector<std::byte> StoredParameters(Function function, void** parameters);
+Result LaunchStored(Function function, const unsigned grid[3], const unsigned block[3],
+                    unsigned shared_bytes, std::vector<std::byte>& parameters);
 
 // What tensor maps of tiles and of im2col are both made of.
 struct TensorMapArguments {

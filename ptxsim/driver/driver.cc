@@ -645,5 +645,18 @@ Result LaunchClusters(Function function, const unsigned grid[3], const unsigned 
   return RunKernel(*function, options, parameters);
 }
 
+std::vector<std::byte> StoredParameters(Function function, void** parameters) {
+  return ParameterBlock(*function->program, parameters);
+}
+
+Result LaunchStored(Function function, const unsigned grid[3], const unsigned block[3],
+                    unsigned shared_bytes, std::vector<std::byte>& parameters) {
+  constexpr unsigned kCluster[3] = {1, 1, 1};
+  std::vector<void*> pointers;
+  for (const auto& parameter : function->program->parameters)
+    pointers.push_back(parameters.data() + parameter.offset);
+  return LaunchClusters(function, grid, block, kCluster, shared_bytes, pointers.data(), nullptr);
+}
+
 }  // namespace hlokit::cuda
 // SPDX-License-Identifier: Apache-2.0

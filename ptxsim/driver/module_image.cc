@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "absl/strings/match.h"
 #include "support/file.h"
 #include "support/status.h"
 
@@ -18,6 +19,21 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr uint32_t kFatbin = 0xba55ed50, kFatbinWrapper = 0x466243b1;
+
+// The device's function that sets what a graph's conditional nodes read; the driver has it, modules
+// only declare it. Here a condition is the address of a word (graphs.cc).
+constexpr char kSetConditional[] = "cudaGraphSetConditional";
+constexpr char kSetConditionalFunction[] = R"(
+.visible .func cudaGraphSetConditional(.param .b64 condition, .param .b32 value)
+{
+  .reg .b64 %address;
+  .reg .b32 %value;
+  ld.param.u64 %address, [condition];
+  ld.param.u32 %value, [value];
+  st.global.u32 [%address], %value;
+  ret;
+}
+)";
 
 uint64_t BytesOfElf(const Elf64_Ehdr& header) {
   uint64_t end = header.e_ehsize;
@@ -63,7 +79,9 @@ absl::StatusOr<std::string> PtxOfImage(const void* image) {
   if (::strnlen(bytes, sizeof magic) == sizeof magic) std::memcpy(&magic, image, sizeof magic);
   if (magic == kFatbin || magic == kFatbinWrapper)
     return NotFound("a fat binary holds machine code, the simulator runs PTX");
-  return std::string(bytes);
+  std::string text(bytes);
+  if (absl::StrContains(text, kSetConditional)) text += kSetConditionalFunction;
+  return text;
 }
 
 }  // namespace hlokit::cuda

@@ -93,11 +93,6 @@ double OperandValue(Type type, int bits, uint64_t word) {
   return ElementValue(type, type == Type::kE2M1 && bits == 8 ? word >> 2 : word);
 }
 
-double ScaleValue(Type type, uint32_t byte) {
-  if (type == Type::kUE4M3) return ValueOfFormat(byte & 0x7f, kFormatE4M3);
-  return byte == 0xff ? NAN : std::ldexp(1.0, static_cast<int>(byte) - 127);
-}
-
 // Multiplies each part of k by its scales.
 void ApplyScales(const MmaForm& form, const std::byte* frame, Matrix& a, Matrix& b) {
   const auto scale = [&](uint32_t column, uint32_t byte_column, int lane, int part) {

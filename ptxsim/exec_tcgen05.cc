@@ -1,17 +1,14 @@
 // tcgen05: tensor memory and the products that one thread starts in it (ISA, "TensorCore 5th
-// Generation Family Instructions"), for blocks on their own (.cta_group::1).
+// Generation Family Instructions"), for blocks on their own or in pairs of a cluster
+// (.cta_group::2).
 //
 //   tcgen05.alloc ... [where], 64;                 64 columns; their address to shared memory
 //   tcgen05.mma.cta_group::1.kind::f16 [d], a, b, idesc, p;   d = a * b + (p ? d : 0)
 //   tcgen05.commit ... [mbarrier];                 arrives when what went before is done
 //   tcgen05.ld.sync.aligned.32x32b.x8.b32 {r0, ... r7}, [d];  row i of d to lane i of the warp
 //
-// All is done when it is issued, so wait, fence and commit find it done. `a` and `b` are
-// descriptors of shared memory (shared_matrix_internal.h), `a` may lie in tensor memory. The
-// instruction descriptor: bits 3 saturate, 4-5 type of d, 7-9 and 10-12 types of a and b, 13-14
-// their signs, 15-16 m or n contiguous, 17-22 n / 8, 24-28 m / 16. Rows of 128 lie in as many
-// lanes, 64 in the first 16 lanes of each warp's 32; f16 sums fill the lower half of a column. Not
-// here: pairs of blocks, .ws, .sp, block scales, shift, copies that widen.
+// All is done when it is issued, so wait, fence and commit find it done. Products are in
+// exec_tcgen05_mma.cc. Not here: .sp, .ashift.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -23,28 +20,11 @@
 #include "ptxsim/block.h"
 #include "ptxsim/matrix_internal.h"
 #include "ptxsim/shared_matrix_internal.h"
+#include "ptxsim/tcgen05_internal.h"
 #include "ptxsim/tensor_memory.h"
 
 namespace hlokit::ptx {
 namespace {
-
-// Lane and column of an address of tensor memory.
-struct TensorPlace {
-  int lane, column;
-  explicit TensorPlace(uint64_t address)
-      : lane(static_cast<int>(address >> 16 & 0xffff)),
-        column(static_cast<int>(address & 0xffff)) {}
-};
-
-// The cell, or null after a fault.
-uint32_t* CellAt(const Op& op, Warp& warp, int thread, int lane, int column) {
-  uint32_t* const cell = warp.block().tensor_memory().Cell(lane, column);
-  if (cell == nullptr)
-    warp.block().Fault(warp, op, thread,
-                       absl::StrCat("lane ", lane, ", column ", column,
-                                    " of tensor memory, which is not allocated"));
-  return cell;
-}
 
 // alloc [where], columns.
 void Allocate(const Op& op, Warp& warp, LaneMask mask) {
@@ -172,14 +152,31 @@ struct CopyForm {
   uint32_t descriptor = 0;
   int rows = 0, bytes = 0;
   bool neighbours = false;  // .warpx2::01_23: warps 0 and 1 have the same rows, else 0 and 2
+  int widened = 0;          // bits of elements of which 16 share 16 bytes: they become bytes
+  bool pair = false;        // both blocks of the pair copy, each for itself
 };
 
-void CopyRows(const Op& op, Warp& warp, LaneMask mask) {
-  const auto& form = *static_cast<const CopyForm*>(warp.code().forms[op.list].get());
-  const int thread = std::countr_zero(mask);
+// Four of 16 elements of `bits` bits as bytes: 6 bits lie lowest, 4 in the middle.
+uint32_t WidenedWord(const std::byte* chunk, int word, int bits) {
+  uint64_t packed[2];
+  std::memcpy(packed, chunk, 16);
+  uint32_t out = 0;
+  for (int i = 0; i < 4; ++i) {
+    const int at = (4 * word + i) * bits;
+    uint64_t value = packed[at / 64] >> at % 64;
+    if (at % 64 + bits > 64) value |= packed[1] << (64 - at % 64);
+    value &= (uint64_t{1} << bits) - 1;
+    out |= static_cast<uint32_t>(bits == 4 ? value << 2 : value) << 8 * i;
+  }
+  return out;
+}
+
+// To the tensor memory of `block`; the descriptor's addresses are that block's.
+void CopyRowsOf(const Op& op, Warp& warp, int thread, const CopyForm& form, PairBlock block) {
   const TensorPlace to(form.to.Of(warp.frame(), thread));
-  const SharedMatrix matrix =
+  SharedMatrix matrix =
       SharedMatrix::OfTcgen05(In<uint64_t>(warp.frame(), form.descriptor)[thread], false);
+  block.Shift(matrix);
   const int lanes = form.rows == 4 ? 4 : TensorMemory::kTensorLanes;
   for (int lane = 0; lane < lanes; ++lane) {
     const int group = lane / kLanes;
@@ -187,160 +184,56 @@ void CopyRows(const Op& op, Warp& warp, LaneMask mask) {
                         ? lane % kLanes + kLanes * (form.neighbours ? group / 2 : group % 2)
                         : lane % form.rows;
     for (int column = 0; column < form.bytes / 4; ++column) {
+      const int first = form.widened != 0 ? column / 4 * 16 : 4 * column;
       const uint64_t from =
-          matrix.AddressOf(static_cast<uint64_t>(row), static_cast<uint64_t>(4 * column));
-      const std::byte* const word =
-          LaneMemory(op, warp, thread, from, 4, Space::kShared, "matrix load");
-      uint32_t* const cell = CellAt(op, warp, thread, to.lane + lane, to.column + column);
+          matrix.AddressOf(static_cast<uint64_t>(row), static_cast<uint64_t>(first));
+      const std::byte* const word = LaneMemory(op, warp, thread, from, form.widened != 0 ? 16 : 4,
+                                               Space::kShared, "matrix load");
+      uint32_t* const cell =
+          CellAt(op, warp, thread, to.lane + lane, to.column + column, block.memory);
       if (word == nullptr || cell == nullptr) return;
-      std::memcpy(cell, word, 4);
+      if (form.widened != 0)
+        *cell = WidenedWord(word, column % 4, form.widened);
+      else
+        std::memcpy(cell, word, 4);
     }
   }
 }
 
-enum class ProductOf : uint8_t { kF16, kTf32, kF8, kI8 };
+void CopyRows(const Op& op, Warp& warp, LaneMask mask) {
+  const auto& form = *static_cast<const CopyForm*>(warp.code().forms[op.list].get());
+  const int thread = std::countr_zero(mask);
+  PairBlock blocks[2];
+  const int count = BlocksOf(op, warp, thread, form.pair, blocks);
+  for (int i = 0; i < count; ++i) CopyRowsOf(op, warp, thread, form, blocks[i]);
+}
 
-struct ProductForm {
-  ProductOf kind = ProductOf::kF16;
-  AddressColumn d, a;  // a.at: kNoSlot where a is a descriptor
-  uint32_t a_descriptor = 0, b_descriptor = 0, idesc = 0, keep = 0;
-  uint32_t disabled = 0, disabled_count = 0;  // columns of lanes that are not written
-  int scale = 0;                              // d is divided by 2^scale first
+// shift.down: 32 bytes of each row but the last go to the row below.
+struct ShiftForm {
+  AddressColumn at;
+  bool pair = false;
 };
 
-// What the instruction descriptor says.
-struct Product {
-  Type a, b, d;
-  int m, n, k;
-  bool saturate;
-  double sign;
-  bool a_mn, b_mn;
-};
-
-// The type of an operand by its number; kNone where there is none.
-Type OperandTypeOf(ProductOf kind, uint32_t number) {
-  constexpr Type kHalf[] = {Type::kF16, Type::kBF16};
-  constexpr Type kByte[] = {Type::kE4M3, Type::kE5M2, Type::kNone,
-                            Type::kE2M3, Type::kE3M2, Type::kE2M1};
-  constexpr Type kInteger[] = {Type::kU8, Type::kS8};
-  switch (kind) {
-    case ProductOf::kF16:
-      return number < 2 ? kHalf[number] : Type::kNone;
-    case ProductOf::kTf32:
-      return number == 2 ? Type::kTF32 : Type::kNone;
-    case ProductOf::kF8:
-      return number < 6 ? kByte[number] : Type::kNone;
-    default:
-      return number < 2 ? kInteger[number] : Type::kNone;
-  }
-}
-
-bool ReadDescriptor(ProductOf kind, uint32_t bits, Product& p) {
-  constexpr Type kSums[] = {Type::kF16, Type::kF32, Type::kS32, Type::kNone};
-  p.d = kSums[bits >> 4 & 3];
-  p.a = OperandTypeOf(kind, bits >> 7 & 7);
-  p.b = OperandTypeOf(kind, bits >> 10 & 7);
-  p.saturate = (bits >> 3 & 1) != 0;
-  p.sign = (bits >> 13 & 1) != (bits >> 14 & 1) ? -1 : 1;
-  p.a_mn = (bits >> 15 & 1) != 0;
-  p.b_mn = (bits >> 16 & 1) != 0;
-  p.n = static_cast<int>(bits >> 17 & 63) * 8;
-  p.m = static_cast<int>(bits >> 24 & 31) * 16;
-  p.k = kind == ProductOf::kF16 ? 16 : kind == ProductOf::kTf32 ? 8 : 32;
-  const bool integer = kind == ProductOf::kI8;
-  return (bits & 4) == 0 && p.a != Type::kNone && p.b != Type::kNone && p.d != Type::kNone &&
-         integer == (p.d == Type::kS32) && (p.d != Type::kF16 || kind != ProductOf::kTf32) &&
-         (p.m == 64 || p.m == 128) && p.n >= 8 && p.n <= 256 && (p.m == 64 || p.n % 16 == 0);
-}
-
-// The lane of row r.
-int LaneOfRow(int m, int r) { return m == 128 ? r : r / 16 * kLanes + r % 16; }
-
-// a from tensor memory: neighbours along k share a column.
-bool LoadTensorRows(const Op& op, Warp& warp, int thread, TensorPlace at, const Product& p,
-                    Matrix& a) {
-  const int bits = std::max(8, ElementBits(p.a)), per_column = 32 / bits;
-  for (int r = 0; r < p.m; ++r)
-    for (int k = 0; k < p.k; ++k) {
-      const uint32_t* const cell =
-          CellAt(op, warp, thread, at.lane + LaneOfRow(p.m, r), at.column + k / per_column);
-      if (cell == nullptr) return false;
-      a.at(r, k) = ElementValue(p.a, *cell >> k % per_column * bits);
-    }
-  return true;
-}
-
-bool LoadShared(const Op& op, Warp& warp, uint64_t descriptor, Type type, bool mn, int k_count,
-                bool rows_are_k, Matrix& matrix) {
-  SharedMatrix shared = SharedMatrix::OfTcgen05(descriptor, mn);
-  shared.padded = ElementBits(type) < 8;
-  const int outer = rows_are_k ? matrix.cols : matrix.rows;
-  for (int i = 0; i < outer; ++i)
-    for (int k = 0; k < k_count; ++k)
-      if (!shared.Load(op, warp, type, i, k, rows_are_k ? matrix.at(k, i) : matrix.at(i, k)))
-        return false;
-  return true;
-}
-
-bool IsDisabled(const ProductForm& form, const std::byte* frame, const Slot* slots, int thread,
-                int lane) {
-  if (form.disabled_count == 0) return false;
-  const Slot slot = slots[form.disabled + static_cast<uint32_t>(lane / kLanes)];
-  return (In<uint32_t>(frame, slot.at)[thread] >> lane % kLanes & 1) != 0;
-}
-
-// The product that one thread starts.
-void MultiplyFor(const Op& op, Warp& warp, int thread, const ProductForm& form) {
-  const std::byte* frame = warp.frame();
-  Product p;
-  const uint32_t idesc = In<uint32_t>(frame, form.idesc)[thread];
-  if (!ReadDescriptor(form.kind, idesc, p))
+void ShiftRows(const Op& op, Warp& warp, LaneMask mask) {
+  const auto& form = *static_cast<const ShiftForm*>(warp.code().forms[op.list].get());
+  const int thread = std::countr_zero(mask);
+  const TensorPlace at(form.at.Of(warp.frame(), thread));
+  if (at.lane % kLanes != 0)
     return warp.block().Fault(
         warp, op, thread,
-        absl::StrCat("an instruction descriptor 0x", absl::Hex(idesc), " that has no meaning"));
-  CountProduct(warp, p.a, p.m, p.n, p.k);
-  Matrix a(p.m, p.k), b(p.k, p.n), c(p.m, p.n);
-  const bool in_tensor_memory = form.a.at != kNoSlot;
-  const bool loaded =
-      in_tensor_memory
-          ? LoadTensorRows(op, warp, thread, TensorPlace(form.a.Of(frame, thread)), p, a)
-          : LoadShared(op, warp, In<uint64_t>(frame, form.a_descriptor)[thread], p.a, p.a_mn, p.k,
-                       false, a);
-  if (!loaded || !LoadShared(op, warp, In<uint64_t>(frame, form.b_descriptor)[thread], p.b, p.b_mn,
-                             p.k, true, b))
-    return;
-  for (double& value : a.values) value *= p.sign;
-  const TensorPlace d(form.d.Of(frame, thread));
-  const bool keeps = (PredicateAt(frame, form.keep) >> thread & 1) != 0;
-  for (int pass = 0; pass < 2; ++pass) {
-    if (pass == 1) Multiply(a, b, c, {p.a, p.b, p.d, p.d}, p.saturate);
-    for (int r = 0; r < p.m; ++r)
-      for (int j = 0; j < p.n; ++j) {
-        const int lane = d.lane + LaneOfRow(p.m, r);
-        uint32_t* const cell = CellAt(op, warp, thread, lane, d.column + j);
-        if (cell == nullptr) return;
-        if (pass == 0) {
-          if (keeps) c.at(r, j) = std::ldexp(ElementValue(p.d, *cell), -form.scale);
-        } else if (!IsDisabled(form, frame, warp.code().slots.data(), thread, lane)) {
-          *cell = static_cast<uint32_t>(ElementOf(p.d, c.at(r, j)));
-        }
+        absl::StrCat("tcgen05.shift of lane ", at.lane, ", which is not a multiple of 32"));
+  PairBlock blocks[2];
+  const int count = BlocksOf(op, warp, thread, form.pair, blocks);
+  constexpr int kColumns = 8;
+  for (int i = 0; i < count; ++i)
+    for (int lane = TensorMemory::kTensorLanes - 1; lane > at.lane; --lane)
+      for (int column = 0; column < kColumns; ++column) {
+        uint32_t* const to = CellAt(op, warp, thread, lane, at.column + column, blocks[i].memory);
+        const uint32_t* const from =
+            CellAt(op, warp, thread, lane - 1, at.column + column, blocks[i].memory);
+        if (to == nullptr || from == nullptr) return;
+        *to = *from;
       }
-  }
-}
-
-void Multiply(const Op& op, Warp& warp, LaneMask mask) {
-  const auto& form = *static_cast<const ProductForm*>(warp.code().forms[op.list].get());
-  for (int thread = 0; thread < kLanes; ++thread)
-    if (mask >> thread & 1) MultiplyFor(op, warp, thread, form);
-}
-
-template <typename F>
-void EmitForm(Binder& b, Exec exec, F form) {
-  if (b.failed()) return;
-  Op op = b.MakeExec(exec);
-  op.list = static_cast<uint32_t>(b.code().forms.size());
-  b.code().forms.push_back(std::make_shared<F>(std::move(form)));
-  b.Emit(op);
 }
 
 void BindMoves(Binder& b, bool stores) {
@@ -387,46 +280,62 @@ void BindTensorCopy(Binder& b) {
       form.bytes = copy.bytes;
     }
   form.neighbours = b.Has("warpx2::01_23");
+  form.widened = b.Has("b6x16_p32") ? 6 : b.Has("b4x16_p64") ? 4 : 0;
+  form.pair = b.Has("cta_group::2");
   if (form.rows == 0 || b.size() != 2) return b.Unsupported();
   form.to = AddressColumnOf(b, b.operand(0), Space::kGeneric);
   form.descriptor = b.Source(1, Type::kB64);
   EmitForm(b, &CopyRows, form);
 }
 
-void BindTensorProduct(Binder& b) {
-  ProductForm form;
-  form.kind = b.Has("kind::tf32")     ? ProductOf::kTf32
-              : b.Has("kind::f8f6f4") ? ProductOf::kF8
-              : b.Has("kind::i8")     ? ProductOf::kI8
-                                      : ProductOf::kF16;
-  if (b.size() < 5) return b.Unsupported();
-  form.d = AddressColumnOf(b, b.operand(0), Space::kGeneric);
-  if (b.operand(1).kind == Operand::kAddress)
-    form.a = AddressColumnOf(b, b.operand(1), Space::kGeneric);
-  else
-    form.a_descriptor = b.Source(1, Type::kB64);
-  form.b_descriptor = b.Source(2, Type::kB64);
-  form.idesc = b.Source(3, Type::kB32);
-  int next = 4;
-  if (b.operand(4).kind == Operand::kVector) {
-    form.disabled = b.SourceList(b.operand(next++), Type::kB32, form.disabled_count);
-    if (form.disabled_count != 4 || b.size() <= next) return b.Unsupported();
-  }
-  form.keep = b.Source(next++, Type::kPred);
-  if (next < b.size()) form.scale = static_cast<int>(b.Immediate(next++));
-  if (b.failed()) return;
-  const bool may_scale = form.kind == ProductOf::kF16 || form.kind == ProductOf::kTf32;
-  if (next != b.size() || form.scale < 0 || form.scale > 15 || (form.scale != 0 && !may_scale))
-    return b.Unsupported();
-  EmitForm(b, &Multiply, form);
+void BindShift(Binder& b) {
+  ShiftForm form;
+  if (b.size() != 1) return b.Unsupported();
+  form.pair = b.Has("cta_group::2");
+  form.at = AddressColumnOf(b, b.operand(0), Space::kGeneric);
+  EmitForm(b, &ShiftRows, form);
 }
 
 }  // namespace
+
+uint32_t* CellAt(const Op& op, Warp& warp, int thread, int lane, int column, TensorMemory* memory) {
+  if (memory == nullptr) memory = &warp.block().tensor_memory();
+  uint32_t* const cell = memory->Cell(lane, column);
+  if (cell == nullptr)
+    warp.block().Fault(warp, op, thread,
+                       absl::StrCat("lane ", lane, ", column ", column,
+                                    " of tensor memory, which is not allocated"));
+  return cell;
+}
+
+void PairBlock::Shift(SharedMatrix& matrix) const {
+  if (rank >= 0) matrix.start = SharedOfRank(matrix.start, static_cast<uint32_t>(rank));
+}
+
+int BlocksOf(const Op& op, Warp& warp, int thread, bool pair, PairBlock* blocks) {
+  Block& own = warp.block();
+  if (!pair) {
+    blocks[0] = {&own.tensor_memory(), -1};
+    return 1;
+  }
+  for (int i = 0; i < 2; ++i) {
+    const int rank = (own.rank() & ~1) + i;
+    Block* const block = own.cluster().block(static_cast<uint64_t>(rank));
+    if (block == nullptr) {
+      own.Fault(warp, op, thread,
+                "tcgen05 of .cta_group::2 in a cluster without the pair's other block");
+      return 0;
+    }
+    blocks[i] = {&block->tensor_memory(), rank};
+  }
+  return 2;
+}
 
 void BindTcgen05(Binder& b) {
   if (b.Has("ld") || b.Has("st")) return BindMoves(b, b.Has("st"));
   if (b.Has("mma")) return BindTensorProduct(b);
   if (b.Has("cp")) return BindTensorCopy(b);
+  if (b.Has("shift")) return BindShift(b);
   if (b.Has("alloc") || b.Has("dealloc")) {
     if (b.size() != 2) return b.Unsupported();
     Op op = b.MakeExec(b.Has("alloc") ? &Allocate : &Deallocate);

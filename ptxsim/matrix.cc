@@ -59,6 +59,11 @@ double ElementValue(Type type, uint64_t bits) {
   }
 }
 
+double ScaleValue(Type type, uint32_t byte) {
+  if (type == Type::kUE4M3) return ValueOfFormat(byte & 0x7f, kFormatE4M3);
+  return byte == 0xff ? NAN : std::ldexp(1.0, static_cast<int>(byte) - 127);
+}
+
 uint64_t ElementOf(Type type, double value) {
   switch (type) {
     case Type::kF16:

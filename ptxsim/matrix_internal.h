@@ -37,6 +37,8 @@ struct Matrix {
 int ElementBits(Type type);
 double ElementValue(Type type, uint64_t bits);
 uint64_t ElementOf(Type type, double value);
+// Of a byte that scales a block: kUE4M3 or kUE8M0.
+double ScaleValue(Type type, uint32_t byte);
 
 // Element i of a lane's fragment of `bits` wide elements, in the registers from `slots` on.
 uint64_t ReadElement(const std::byte* frame, const Slot* slots, int bits, int lane, int i);

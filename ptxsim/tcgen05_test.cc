@@ -191,6 +191,176 @@ INSTANTIATE_TEST_SUITE_P(Kinds, TensorProductTest,
                                          KindCase{"kind::f8f6f4", 0, 0, 1, 1, 32, false},
                                          KindCase{"kind::i8", 1, 1, 2, 1, 32, true}));
 
+// Products that `one` starts into [tm]: 16 columns of every lane's sums.
+Words32 Sums(const std::string& setup, uint32_t descriptor, const std::string& product,
+             Words32& in) {
+  Words32 out(128 * 16, 0);
+  const absl::Status status = RunBlock(
+      absl::StrCat(
+          "mov.u64 q0, ", PlainDescriptor(0), "; mov.u64 q1, ", PlainDescriptor(8192),
+          "; setp.ne.u32 z, t, t;\nadd.u32 mine, mine, 32; add.u32 i, tm, 32; add.u32 x, tm, 40;\n",
+          setup, "sub.u32 mine, mine, 32; bar.sync 0; mov.u32 w0, ", descriptor, ";\n@one ",
+          product, R"(
+  bar.sync 0;
+  tcgen05.ld.sync.aligned.32x32b.x16.b32 {w0,w1,w2,w3,w4,w5,w6,w7,w8,w9,w10,w11,w12,w13,w14,w15}, [mine];
+  mad.wide.u32 out, t, 64, out;
+  st.global.v4.b32 [out], {w0,w1,w2,w3}; st.global.v4.b32 [out+16], {w4,w5,w6,w7};
+  st.global.v4.b32 [out+32], {w8,w9,w10,w11}; st.global.v4.b32 [out+48], {w12,w13,w14,w15};)"),
+      in, out);
+  EXPECT_TRUE(status.ok()) << status.message();
+  return out;
+}
+float FloatAt(const Words32& words, int lane, int column) {
+  return std::bit_cast<float>(words[static_cast<size_t>(lane * 16 + column)]);
+}
+Words32 ByteOperands(int k_count) {
+  const KindCase kind{"", 0, 0, 1, 1, 32, false};
+  Words32 in(4096);
+  auto* bytes = reinterpret_cast<char*>(in.data());
+  for (int k = 0; k < k_count; ++k)
+    for (int i = 0; i < 256; ++i) {
+      const uint32_t bits = BitsOfKind(kind, i < 128 ? ValueA(i, k) : ValueB(i - 128, k));
+      bytes[(i < 128 ? 0 : 8192) + PlainByte(i % 128, k)] = static_cast<char>(bits);
+    }
+  return in;
+}
+
+// Scales of rows 2^(r % 3), in lane r % 32 and column r / 32; of columns 2^(j % 2), in the second
+// byte.
+TEST(TensorMemoryTest, BlockScalesOfBytes) {
+  std::string setup = "and.b32 w10, t, 31;\n";
+  for (int c = 0; c < 4; ++c)
+    absl::StrAppend(&setup, "add.u32 w11, w10, ", 32 * c, "; rem.u32 w", c + 1,
+                    ", w11, 3; add.u32 w", c + 1, ", w", c + 1, ", 127;\n");
+  absl::StrAppend(
+      &setup,
+      "tcgen05.st.sync.aligned.32x32b.x4.b32 [mine], {w1,w2,w3,w4};\n"
+      "and.b32 w5, t, 1; add.u32 w5, w5, 127; shl.b32 w5, w5, 8; add.u32 mine, mine, 8;\n"
+      "tcgen05.st.sync.aligned.32x32b.x1.b32 [mine], {w5}; sub.u32 mine, mine, 8;\n");
+  Words32 in = ByteOperands(32);
+  const uint32_t descriptor = 1u << 4 | 2u << 17 | 1u << 23 | 1u << 27;  // b's scales in byte 1
+  const Words32 out = Sums(setup, descriptor,
+                           "tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale.scale_vec::1X "
+                           "[tm], q0, q1, w0, [i], [x], z;",
+                           in);
+  for (int r = 0; r < 128; ++r)
+    for (int j = 0; j < 16; ++j) {
+      int sum = 0;
+      for (int k = 0; k < 32; ++k) sum += ValueA(r, k) * ValueB(j, k);
+      ASSERT_EQ(FloatAt(out, r, j), static_cast<float>(sum * (1 << r % 3) * (1 << j % 2)))
+          << r << "," << j;
+    }
+}
+
+// Four scales along 64 values of four bits: 1, 2, 4 and a half.
+TEST(TensorMemoryTest, BlockScalesOfNibbles) {
+  Words32 in(4096);
+  auto* bytes = reinterpret_cast<unsigned char*>(in.data());
+  constexpr double kValues[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
+  const auto code = [](int i, int k) { return (3 * i + 5 * k) % 16; };
+  const auto value = [&](int i, int k) {
+    return kValues[code(i, k) % 8] * (code(i, k) < 8 ? 1 : -1);
+  };
+  for (int i = 0; i < 128; ++i)
+    for (int k = 0; k < 64; ++k) {
+      bytes[PlainByte(i, k / 2)] |= static_cast<unsigned char>(code(i, k) << k % 2 * 4);
+      bytes[8192 + PlainByte(i, k / 2)] |= static_cast<unsigned char>(code(i + 7, k) << k % 2 * 4);
+    }
+  const std::string setup =
+      "mov.u32 w1, 0x30484038; mov.u32 w2, 0x38383838;\n"
+      "tcgen05.st.sync.aligned.32x32b.x4.b32 [mine], {w1,w1,w1,w1};\nadd.u32 mine, mine, 8;\n"
+      "tcgen05.st.sync.aligned.32x32b.x1.b32 [mine], {w2}; sub.u32 mine, mine, 8;\n";
+  const uint32_t descriptor = 1u << 7 | 1u << 10 | 2u << 17 | 1u << 27;  // ue4m3
+  const Words32 out = Sums(setup, descriptor,
+                           "tcgen05.mma.cta_group::1.kind::mxf4nvf4.block_scale.scale_vec::4X "
+                           "[tm], q0, q1, w0, [i], [x], z;",
+                           in);
+  constexpr double kScales[] = {1, 2, 4, 0.5};
+  for (int r = 0; r < 128; ++r)
+    for (int j = 0; j < 16; ++j) {
+      double sum = 0;
+      for (int k = 0; k < 64; ++k) sum += value(r, k) * value(j + 7, k) * kScales[k / 16];
+      ASSERT_EQ(FloatAt(out, r, j), static_cast<float>(sum)) << r << "," << j;
+    }
+}
+
+// .ws: 32 rows in four quarters of 64 columns, 64 in two halves; masked columns are zeros.
+TEST(TensorMemoryTest, StationaryWeights) {
+  Words32 in = ByteOperands(32);
+  for (const int m : {32, 64}) {
+    const uint32_t descriptor = 1u << 4 | 8u << 17 | static_cast<uint32_t>(m / 16) << 24;
+    const Words32 out =
+        Sums("mov.u64 q2, 4;\n", descriptor,
+             "tcgen05.mma.ws.cta_group::1.kind::f8f6f4 [tm], q0, q1, w0, z, q2;", in);
+    for (int lane = 0; lane < 128; ++lane)
+      for (int column = 0; column < 16; ++column) {
+        const int r = lane % m, j = lane / m * (64 * m / 128) + column;
+        int sum = 0;
+        for (int k = 0; k < 32 && j != 2; ++k) sum += ValueA(r, k) * ValueB(j, k);
+        ASSERT_EQ(FloatAt(out, lane, column), static_cast<float>(sum))
+            << m << " at " << lane << "," << column;
+      }
+  }
+}
+
+// Nibbles and six bits become bytes; rows move down by one.
+TEST(TensorMemoryTest, CopiesThatWidenAndShifts) {
+  Words32 in(4096);
+  for (int row = 0; row < 128; ++row)
+    in[PlainByte(row, 0) / 4] = 0x76543210u + static_cast<uint32_t>(row % 8) * 0x10000000u;
+  const auto run = [&](const std::string& body) {
+    return Sums("", 0, "mov.u32 w1, 0;\n" + body, in);
+  };
+  const Words32 four = run("@one tcgen05.cp.cta_group::1.128x256b.b8x16.b4x16_p64 [tm], q0;");
+  EXPECT_EQ(four[16 * 3], 0x0c080400u);
+  EXPECT_EQ(four[16 * 8 + 1], 0x1c181410u);
+  const Words32 six = run("@one tcgen05.cp.cta_group::1.128x256b.b8x16.b6x16_p32 [tm], q0;");
+  EXPECT_EQ(six[16 * 8], 0x15030810u);  // 0x543210 six bits at a time: 10, 08, 03, 15
+  const Words32 moved =
+      run("@one tcgen05.cp.cta_group::1.128x128b [tm], q0;\n@one tcgen05.shift.cta_group::1.down "
+          "[tm];");
+  EXPECT_EQ(moved[0], in[0]);
+  EXPECT_EQ(moved[16 * 1], in[0]);
+  EXPECT_EQ(moved[16 * 5], in[PlainByte(4, 0) / 4]);
+}
+
+// Two blocks of a cluster: each has half of a's rows and of b's columns, and gets its rows of the
+// sums.
+TEST(TensorMemoryTest, PairsOfBlocks) {
+  for (const int m : {128, 256}) {
+    Words32 in = ByteOperands(32), out(2 * 128 * 16, 0);
+    LaunchOptions options;
+    options.block[0] = 128;
+    options.grid[0] = options.cluster[0] = 2;
+    const uint32_t descriptor = 1u << 4 | 4u << 17 | static_cast<uint32_t>(m / 16) << 24;
+    std::string kernel = BlockKernel(absl::StrCat(
+        "mov.u64 q0, ", PlainDescriptor(0), "; mov.u64 q1, ", PlainDescriptor(8192),
+        "; mov.u32 w0, ", descriptor,
+        "; setp.ne.u32 z, t, t; mov.u32 w1, %cluster_ctarank; setp.eq.and.u32 p, w1, 0, one;\n"
+        "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;\n"
+        "@p tcgen05.mma.cta_group::2.kind::f8f6f4 [tm], q0, q1, w0, z;\n"
+        "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;\n",
+        R"(
+  mad.wide.u32 out, w1, 8192, out;
+  tcgen05.ld.sync.aligned.32x32b.x16.b32 {w0,w1,w2,w3,w4,w5,w6,w7,w8,w9,w10,w11,w12,w13,w14,w15}, [mine];
+  mad.wide.u32 out, t, 64, out;
+  st.global.v4.b32 [out], {w0,w1,w2,w3}; st.global.v4.b32 [out+16], {w4,w5,w6,w7};
+  st.global.v4.b32 [out+32], {w8,w9,w10,w11}; st.global.v4.b32 [out+48], {w12,w13,w14,w15};)"));
+    const absl::Status status = RunWords<uint32_t>(kernel, {&in, &out}, options);
+    ASSERT_TRUE(status.ok()) << status.message();
+    for (int block = 0; block < 2; ++block)
+      for (int lane = 0; lane < 128; ++lane)
+        for (int column = 0; column < 16; ++column) {
+          // Both blocks have the same bytes: rows r and r + m / 2, columns j and j + 16 are alike.
+          const int r = lane % (m / 2);
+          int sum = 0;
+          for (int k = 0; k < 32; ++k) sum += ValueA(r, k) * ValueB(column, k);
+          ASSERT_EQ(FloatAt(out, 128 * block + lane, column), static_cast<float>(sum))
+              << m << " at " << block << "," << lane;
+        }
+  }
+}
+
 TEST(TensorMemoryTest, CopiesOutOfSharedMemory) {
   Words32 in(4096), out(128, 0);
   for (int row = 0; row < 128; ++row)
@@ -229,8 +399,8 @@ TEST(TensorMemoryTest, FaultsAreNamed) {
               HasSubstr("which tcgen05.alloc did not give"));
   EXPECT_THAT(fault("mov.u32 w0, 0; @one tcgen05.mma.cta_group::1.kind::f16 [tm], q0, q1, w0, p;"),
               HasSubstr("an instruction descriptor 0x0 that has no meaning"));
-  EXPECT_THAT(fault("tcgen05.mma.ws.cta_group::1.kind::f16 [tm], q0, q1, w0, p;"),
-              HasSubstr("with `.ws`"));
+  EXPECT_THAT(fault("tcgen05.mma.sp.cta_group::1.kind::f16 [tm], q0, q1, [tm], w0, p;"),
+              HasSubstr("with `.sp`"));
 }
 
 // Of four neighbours in a row of the sparse a, the second and third are there (0b1001).

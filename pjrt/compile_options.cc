@@ -11,9 +11,10 @@
 #include <cstdint>
 #include <string>
 
-#include "absl/strings/match.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -136,58 +137,106 @@ absl::Status ReadBuildOptions(absl::string_view message, PjrtCompileOptions& opt
   });
 }
 
-bool IsBoolText(absl::string_view text) {
-  return text == "true" || text == "false" || text == "True" || text == "False";
-}
+// The types of options' values. Repeated fields take text that lists values.
+enum OptionType : uint8_t { kBool, kInt32, kInt64, kFloat, kString, kEnum, kMessage };
 
-// Whether the name of an option says that it is switched on or off.
-bool IsSwitch(absl::string_view name) {
-  for (const char* word : {"_enable", "_disable_", "_embed_", "_use_", "_allow_", "_force_"})
-    if (absl::StrContains(name, word) && !absl::StrContains(name, "disable_hlo_passes"))
-      return true;
-  return false;
-}
+struct XlaOption {
+  OptionType type = kMessage;
+  bool repeated = false;
+  absl::string_view values;  // of a choice, with commas between; empty where any is taken
+};
 
-// Whether it says that the option is a whole number.
-bool IsNumber(absl::string_view name) {
-  for (const char* word : {"_max_", "_width", "_level", "_count", "_num_", "_limit", "_size"})
-    if (absl::StrContains(name, word)) return true;
-  return false;
+const absl::flat_hash_map<absl::string_view, XlaOption>& XlaOptions() {
+  static const auto* const options = new absl::flat_hash_map<absl::string_view, XlaOption>{
+#define HLOKIT_XLA_OPTION(name, type) {#name, {type, false, ""}},
+#define HLOKIT_XLA_CHOICE(name, values) {#name, {kEnum, false, values}},
+#define HLOKIT_XLA_CHOICES(name, values) {#name, {kEnum, true, values}},
+#include "pjrt/xla_options.def"
+#undef HLOKIT_XLA_OPTION
+#undef HLOKIT_XLA_CHOICE
+#undef HLOKIT_XLA_CHOICES
+  };
+  return *options;
 }
 
 // An option's value: as text, a switch, a whole number or a fraction, by the field it comes in.
 enum OverrideField : uint8_t { kText = 1, kSwitch = 2, kInteger = 3, kFraction = 4 };
 
-// Null where `text`, or what came in another `field`, is a value for the option; else its type.
-const char* TypeThatItLacks(absl::string_view name, uint64_t field, absl::string_view text) {
+struct OverrideValue {
+  uint64_t field = 0;
+  int64_t integer = 0;
+  absl::string_view text;
+};
+
+bool IsOneOf(absl::string_view text, absl::string_view values) {
   int32_t number = 0;
-  if (IsSwitch(name) && field != kSwitch && (field != kText || !IsBoolText(text))) return "bool";
-  if (!IsSwitch(name) && IsNumber(name) && field != kInteger &&
-      (field != kText || !absl::SimpleAtoi(text, &number)))
-    return "int32";
-  return nullptr;
+  if (values.empty() || absl::SimpleAtoi(text, &number)) return true;
+  for (absl::string_view value : absl::StrSplit(values, ','))
+    if (value == text) return true;
+  return false;
+}
+
+bool AreAllOf(absl::string_view text, const XlaOption& option) {
+  if (!option.repeated) return IsOneOf(text, option.values);
+  for (absl::string_view value : absl::StrSplit(text, ',', absl::SkipEmpty()))
+    if (!IsOneOf(value, option.values)) return false;
+  return true;
+}
+
+// Null where the option takes the value as XLA does, else the type that the value lacks.
+const char* TypeThatItLacks(const XlaOption& option, const OverrideValue& value) {
+  const bool is_text = value.field == kText, is_integer = value.field == kInteger;
+  int64_t wide = 0;
+  int32_t narrow = 0;
+  double fraction = 0;
+  switch (option.type) {
+    case kBool:
+      if (value.field == kSwitch || (is_integer && (value.integer == 0 || value.integer == 1)) ||
+          (is_text && (value.text == "True" || value.text == "False")))
+        return nullptr;
+      return "bool";
+    case kInt32:
+      if ((is_integer && value.integer == static_cast<int32_t>(value.integer)) ||
+          (is_text && absl::SimpleAtoi(value.text, &narrow)))
+        return nullptr;
+      return "int32";
+    case kInt64:
+      return is_integer || (is_text && absl::SimpleAtoi(value.text, &wide)) ? nullptr : "int64";
+    case kFloat:
+      if (value.field == kFraction || (is_text && absl::SimpleAtod(value.text, &fraction)))
+        return nullptr;
+      return "float";
+    case kString:
+      return is_text ? nullptr : "string";
+    case kEnum:
+      return is_integer || (is_text && AreAllOf(value.text, option)) ? nullptr : "enum";
+    default:
+      return "message";
+  }
+}
+
+std::string TextOf(const OverrideValue& value) {
+  return value.field == kText ? std::string(value.text) : absl::StrCat(value.integer);
 }
 
 // XLA's options have no meaning here; what is no option of XLA's is an error, as is a value of
-// another type than the option's name tells.
+// another type than the option's.
 absl::Status CheckOverride(absl::string_view message) {
-  absl::string_view name, text;
-  uint64_t kind = 0, varint = 0;
+  absl::string_view name;
+  OverrideValue given;
   RETURN_IF_ERROR(ForEachField(message, [&](const WireField& field) -> absl::Status {
     if (field.number == 1) name = field.bytes;
     if (field.number != 2) return absl::OkStatus();
     return ForEachField(field.bytes, [&](const WireField& value) {
-      kind = value.number;
-      text = value.bytes;
-      varint = value.varint;
+      given = {value.number, static_cast<int64_t>(value.varint), value.bytes};
       return absl::OkStatus();
     });
   }));
-  if (!absl::StartsWith(name, "xla_"))
+  const auto option = XlaOptions().find(name);
+  if (option == XlaOptions().end())
     return InvalidArgument("No such compile option: '", name, "'");
-  if (const char* type = TypeThatItLacks(name, kind, text); type != nullptr)
-    return InvalidArgument("While setting option ", name, ", '",
-                           kind == kText ? std::string(text) : absl::StrCat(varint),
+  if (const char* type = TypeThatItLacks(option->second, given); type != nullptr)
+    return InvalidArgument("While setting option ", name, ", '", TextOf(given),
                            "' is not a valid ", type, " value.");
   return absl::OkStatus();
 }

@@ -128,7 +128,10 @@ class ApiCases(jtu.JaxTestCase):
     with self.assertRaisesRegex(RuntimeError, "Array has been deleted"): y.__dlpack__()
     for option, value, kind in (("xla_dump_max_hlo_modules", "a", "int32"), ("xla_cpu_enable_fast_math", "0", "bool"), ("xla_backend_optimization_level", 2.5, "int32")):
       with self.assertRaisesRegex(jax.errors.JaxRuntimeError, f"While setting option {option}, .* is not a valid {kind} value"): jax.jit(lambda x: x).lower(1.).compile(compiler_options={option: value})
-    jax.jit(lambda x: x).lower(1.).compile(compiler_options={"xla_dump_max_hlo_modules": 200, "xla_embed_ir_in_executable": True, "xla_cpu_enable_fast_math": "false", "xla_dump_hlo_pass_re": ".*"})
+    for option, value in (("xla_no_such_option", True), ("xla_step_marker_location", "NOWHERE"), ("xla_gpu_enable_command_buffer", "FUSION,NOTHING"), ("xla_dump_to", 1)):
+      with self.assertRaisesRegex(jax.errors.JaxRuntimeError, "No such compile option: 'xla_no|is not a valid (enum|string) value"): jax.jit(lambda x: x).lower(1.).compile(compiler_options={option: value})
+    jax.jit(lambda x: x).lower(1.).compile(compiler_options={"xla_gpu_enable_command_buffer": "FUSION,WHILE", "xla_gpu_all_gather_combine_threshold_bytes": 2**40, "xla_gpu_auto_spmd_partitioning_memory_budget_ratio": 0.5})
+    jax.jit(lambda x: x).lower(1.).compile(compiler_options={"xla_dump_max_hlo_modules": 200, "xla_embed_ir_in_executable": True, "xla_cpu_enable_fast_math": "False", "xla_dump_hlo_pass_re": ".*"})
   def test_donate_dup(self):
     c = jnp.ones(3)
     with self.assertRaisesRegex((RuntimeError, ValueError), r"f\(donate\(a\), donate\(a\)\)|donated"):

@@ -34,7 +34,10 @@ void CpuExecutable::set_frozen(absl::Span<const int64_t> parameters) {
     const bool frozen = std::find(parameters.begin(), parameters.end(), p) != parameters.end();
     frozen_.resize(frozen_.size() + Leaves(entry.parameter(p)->shape()).size(), frozen);
   }
-  for (const Donation& donation : buffers_.donations()) frozen_[donation.parameter] = false;
+  may_freeze_ = frozen_;
+  may_freeze_.flip();
+  for (const Donation& donation : buffers_.donations())
+    frozen_[donation.parameter] = may_freeze_[donation.parameter] = false;
 }
 
 absl::Status CpuExecutable::BindConstants() {

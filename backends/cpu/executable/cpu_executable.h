@@ -7,10 +7,10 @@
 #include "analysis/buffer_assignment.h"
 #include "backends/backend.h"
 #include "backends/cpu/executable/memory.h"
+#include "backends/cpu/executable/seen_arguments.h"
 #include "backends/cpu/jit/jit.h"
 #include "interpreter/interpreter.h"
 #include "passes/dynamic_entry.h"
-#include "runtime/dot/frozen_arrays.h"
 
 namespace hlokit {
 
@@ -61,11 +61,13 @@ class CpuExecutable final : public Executable {
   void set_step_limit(int64_t limit) { step_limit_ = limit; }
   const DeviceAssignment& devices() const override { return devices_; }
   void set_devices(DeviceAssignment devices) { devices_ = std::move(devices); }
-  // Packed forms of constants and of frozen parameters, of all runs.
-  PackedForms& packed_forms() { return packed_forms_; }
-  PackedCounts packed() const override { return packed_forms_.counts(); }
+  // Packed forms of constants and of frozen parameters, of all runs; which arguments they share.
+  SeenArguments& seen_arguments() { return seen_arguments_; }
+  PackedCounts packed() const override { return seen_arguments_.forms()->counts(); }
   // By number in the table of arguments: whether an array has the same values in every run.
   const std::vector<bool>& frozen() const { return frozen_; }
+  // Whether an array that is not named frozen may be, once several runs had it: it is not donated.
+  const std::vector<bool>& may_freeze() const { return may_freeze_; }
   void set_frozen(absl::Span<const int64_t> parameters);
   // Of each run's communicator.
   const CommunicatorFactory& communicators() const { return communicators_; }
@@ -95,8 +97,8 @@ class CpuExecutable final : public Executable {
   bool uses_communicator_ = false;
   bool profile_ = false;
   std::unique_ptr<Sanitizer> sanitizer_;
-  PackedForms packed_forms_;
-  std::vector<bool> frozen_;
+  SeenArguments seen_arguments_;
+  std::vector<bool> frozen_, may_freeze_;
   std::vector<const void*> constants_;
   std::vector<Bytes> converted_;  // constants in another layout than row-major
   std::vector<const Instruction*> by_id_;

@@ -27,6 +27,8 @@
 namespace hlokit {
 namespace {
 
+constexpr int64_t kLeastSeenBytes = 32 << 10;  // of an argument that is worth noting
+
 // What llvm.readcyclecounter reads.
 uint64_t ReadClock() {
 #if defined(__x86_64__)
@@ -130,6 +132,7 @@ absl::Status DeviceRun::Prepare(const DeviceViews& arguments, absl::Span<Literal
   RETURN_IF_ERROR(PlaceDonations(given));
   RETURN_IF_ERROR(AllocateResults());
   if (e_.sanitizer() != nullptr) RETURN_IF_ERROR(PrepareShadowed());
+  NoteArguments(arguments);
   NameFrozen();
   if (e_.profile()) {
     counters_.assign(2 * e_.module().id_bound(), 0);
@@ -405,6 +408,29 @@ absl::Status DeviceRun::AllocateResults() {
   return absl::OkStatus();
 }
 
+// Donated arguments are written over, tuples are no arrays, and small arrays gain nothing.
+void DeviceRun::NoteArguments(const DeviceViews& arguments) {
+  SeenArguments::GiveUpDeleted();
+  const auto& sizes = e_.buffers().parameter_sizes();
+  if (e_.is_dynamic() || sizes.size() != arguments.size()) return;
+  const auto count = static_cast<int64_t>(sizes.size());
+  for (int64_t k = 0; k < count; ++k) {
+    const DeviceValue* const value = arguments[k].value;
+    const bool may_freeze = k < static_cast<int64_t>(e_.may_freeze().size()) && e_.may_freeze()[k];
+    if (sizes[k] < kLeastSeenBytes || !may_freeze) continue;
+    if (value != nullptr && value->leaves().size() != 1) continue;
+    const auto number = e_.seen_arguments().Note(
+        device_ * count + k, value == nullptr ? nullptr : value->leaves()[0].memory,
+        e_.devices().device_count() * count);
+    if (!number) continue;
+    seen_.resize(count, kUnseen);
+    seen_[k] = *number;
+  }
+  // An array that was given up takes the forms of all along.
+  forms_ = e_.seen_arguments().forms();
+  frozen_ = FrozenArrays(forms_.get());
+}
+
 // Constants are the same on all devices, and have negative numbers.
 void DeviceRun::NameFrozen() {
   const auto& sizes = e_.buffers().parameter_sizes();
@@ -412,6 +438,8 @@ void DeviceRun::NameFrozen() {
   for (int64_t k = 0; k < count; ++k)
     if (k < static_cast<int64_t>(e_.frozen().size()) && e_.frozen()[k])
       frozen_.Add(device_ * count + k, table_[k], sizes[k]);
+    else if (k < static_cast<int64_t>(seen_.size()) && seen_[k] != kUnseen)
+      frozen_.Add(seen_[k], table_[k], sizes[k]);
   const auto& constants = e_.buffers().constants();
   for (size_t k = 0; k < constants.size(); ++k)
     frozen_.Add(-1 - static_cast<int64_t>(k), table_[sizes.size() + k],

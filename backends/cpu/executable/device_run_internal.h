@@ -17,7 +17,11 @@ class DeviceRun {
  public:
   // Logical device `device`, one of `devices` that run here.
   DeviceRun(CpuExecutable& executable, int64_t device, int64_t devices)
-      : e_(executable), device_(device), devices_(devices), frozen_(&executable.packed_forms()) {}
+      : e_(executable),
+        device_(device),
+        devices_(devices),
+        forms_(executable.seen_arguments().forms()),
+        frozen_(forms_.get()) {}
   DeviceRun(const DeviceRun&) = delete;
   DeviceRun& operator=(const DeviceRun&) = delete;
 
@@ -38,6 +42,7 @@ class DeviceRun {
   std::vector<DeviceValue> TakeParts();
 
  private:
+  static constexpr int64_t kUnseen = -1;
   // What cannot fit is refused before anything of it is allocated.
   absl::Status CheckFits() const;
   absl::Status AddLiteral(const Literal& argument, const Shape& want);
@@ -57,6 +62,8 @@ class DeviceRun {
   absl::Status AllocateResults();
   // Tells kernels which arrays have the same values in every run, and where they lie.
   void NameFrozen();
+  // Gives arrays that earlier runs had too their numbers.
+  void NoteArguments(const DeviceViews& arguments);
   // Of code that checks itself: all arrays lie where they have state; before and after each run.
   absl::Status PrepareShadowed();
   absl::Status ShadowInput(size_t entry, const Slice& slice);
@@ -86,7 +93,9 @@ class DeviceRun {
   DeviceGroup* group_ = nullptr;      // of this run; null until reference kernels need one
   std::optional<DeviceGroup> alone_;  // of a device without others, made by the first call
   absl::Status failure_;              // of the first call that failed
+  std::shared_ptr<PackedForms> forms_;
   FrozenArrays frozen_;
+  std::vector<int64_t> seen_;  // by entry of the table: its number; kUnseen: it has none
   HlokitRunContext context_;
   Bytes arena_;
   std::unique_ptr<ShadowedBlock> shadowed_arena_;

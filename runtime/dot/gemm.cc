@@ -48,6 +48,7 @@ constexpr int64_t kDeepPart = 512;           // positions of k at least that mak
 constexpr int64_t kMaxDeepParts = 64;        // parts
 constexpr int64_t kPanelTasks = 6;           // of panels of a wide product for each thread
 constexpr int64_t kPageBytes = 4096;
+constexpr int64_t kStreamedBytes = 1 << 20;  // of B, which the second-level cache does not hold
 constexpr int64_t kLineBytes = 64;
 constexpr int64_t kPitchUnit = 16;  // elements that depths of slabs are multiples of
 
@@ -217,10 +218,13 @@ class Product {
            a_.negate_from >= depth_ && b_.negate_from >= depth_;
   }
 
-  // B's packed form, if B is an array of weights that no run changes: as RunTall packs it.
+  // B's packed form, if B is an array of weights that no run changes: as RunTall packs it. Of B that
+  // could be read in place, where it is large: packed panels lie together in memory, which streams
+  // them twice as fast as pieces of rows, a page apart.
   void FindFrozen(int64_t whole_b) {
     const auto* run = static_cast<const HlokitRunContext*>(ctx_);
-    if (run == nullptr || run->frozen == nullptr || serial_ || direct_b_) return;
+    const bool streams = whole_b * int64_t{sizeof(T)} >= kStreamedBytes;
+    if (run == nullptr || run->frozen == nullptr || serial_ || (direct_b_ && !streams)) return;
     if (b_.outer.table != nullptr || b_.k.table != nullptr || b_.negate_from < depth_) return;
     const auto& arrays = *static_cast<const FrozenArrays*>(run->frozen);
     PackedKey key = {.type = b_.type,
@@ -232,6 +236,7 @@ class Product {
                      .slab_depth = packed_depth_,
                      .kernels = kernels_};
     if (!arrays.Locate(b_.data, &key)) return;
+    const bool was_direct = std::exchange(direct_b_, false);
     const int64_t bytes = whole_b * int64_t{sizeof(T)};
     PackedForms::Found found = arrays.forms().Find(key, bytes);
     if (found.fill != nullptr) {
@@ -243,6 +248,7 @@ class Product {
     }
     frozen_bytes_ = std::move(found.packed);
     frozen_b_ = reinterpret_cast<const T*>(frozen_bytes_.get());
+    direct_b_ = was_direct && frozen_b_ == nullptr;
   }
 
   // Slab by slab, panel by panel.

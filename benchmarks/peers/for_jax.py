@@ -92,6 +92,48 @@ def llama(w, x):
     return x
 
 
+def capped(x, cap):
+    return cap * jnp.tanh(x / cap)
+
+
+def gemma(w, x):
+    """Gemma's blocks: norms scaled by 1 + g, soft caps on scores, gates of GELU, a window of keys in every other layer."""
+    tokens = x.shape[1]
+    causal = jnp.tril(jnp.ones((tokens, tokens), bool))
+    for number, each in enumerate(w["layers"]):
+        mask = causal & ~jnp.tril(causal, -(tokens // 4)) if number % 2 == 0 else causal
+        y = rms_norm(1 + each["norm1"], x)
+        q, k, v = rotated(heads_of(y @ each["q"])), rotated(heads_of(y @ each["k"])), heads_of(y @ each["v"])
+        groups = q.shape[1] // k.shape[1]
+        k, v = jnp.repeat(k, groups, 1), jnp.repeat(v, groups, 1)
+        scores = capped(jnp.einsum("bhqd,bhkd->bhqk", q, k) * HEAD**-0.5, 50.0)
+        scores = jnp.where(mask, scores, jnp.finfo(scores.dtype).min)
+        mixed = jnp.einsum("bhqk,bhkd->bhqd", jax.nn.softmax(scores, -1), v)
+        x = x + mixed.transpose(0, 2, 1, 3).reshape(*x.shape[:2], -1) @ each["out"]
+        y = rms_norm(1 + each["norm2"], x)
+        x = x + (jax.nn.gelu(y @ each["gate"]) * (y @ each["up"])) @ each["down"]
+    return x
+
+
+def gravity(w, x, v):
+    """A step of bodies that attract each other."""
+    apart = x[None] - x[:, None]
+    square = (apart**2).sum(-1) + 1e-3
+    pull = (apart * (w["mass"] / (square * jnp.sqrt(square)))[..., None]).sum(1)
+    v = v + 0.01 * pull
+    return x + 0.01 * v, v
+
+
+def forest(w, x):
+    nodes = w["threshold"].shape[1]
+    tree = jnp.arange(w["threshold"].shape[0])
+    node = jnp.zeros((x.shape[0], tree.shape[0]), jnp.int32)
+    for _ in range((nodes + 1).bit_length() - 1):
+        value = jnp.take_along_axis(x, w["feature"][tree, node], 1)
+        node = 2 * node + 1 + (value > w["threshold"][tree, node])
+    return w["leaf"][tree, node - nodes].sum(1)
+
+
 def lstm(w, xs):
     def step(state, x):
         h, c = state

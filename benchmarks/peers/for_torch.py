@@ -91,6 +91,41 @@ def llama(w, x):
     return x
 
 
+def gemma(w, x):
+    tokens = x.shape[1]
+    causal = torch.ones(tokens, tokens, dtype=torch.bool).tril()
+    for number, each in enumerate(w["layers"]):
+        mask = causal & ~causal.tril(-(tokens // 4)) if number % 2 == 0 else causal
+        y = rms_norm(1 + each["norm1"], x)
+        q, k, v = rotated(heads_of(y @ each["q"])), rotated(heads_of(y @ each["k"])), heads_of(y @ each["v"])
+        groups = q.shape[1] // k.shape[1]
+        k, v = k.repeat_interleave(groups, 1), v.repeat_interleave(groups, 1)
+        scores = 50.0 * torch.tanh(q @ k.transpose(2, 3) * HEAD**-0.5 / 50.0)
+        scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+        x = x + (scores.softmax(-1) @ v).transpose(1, 2).flatten(2) @ each["out"]
+        y = rms_norm(1 + each["norm2"], x)
+        x = x + (F.gelu(y @ each["gate"], approximate="tanh") * (y @ each["up"])) @ each["down"]
+    return x
+
+
+def gravity(w, x, v):
+    apart = x[None] - x[:, None]
+    square = (apart**2).sum(-1) + 1e-3
+    pull = (apart * (w["mass"] / (square * square.sqrt()))[..., None]).sum(1)
+    v = v + 0.01 * pull
+    return x + 0.01 * v, v
+
+
+def forest(w, x):
+    nodes = int(w["threshold"].shape[1])  # the tracers of exporters have tensors here
+    tree = torch.arange(w["threshold"].shape[0])
+    node = torch.zeros(x.shape[0], tree.shape[0], dtype=torch.long)
+    for _ in range((nodes + 1).bit_length() - 1):
+        value = x.gather(1, w["feature"][tree, node].long())
+        node = 2 * node + 1 + (value > w["threshold"][tree, node]).long()
+    return w["leaf"][tree, node - nodes].sum(1)
+
+
 def lstm(w, xs):
     h = c = torch.zeros_like(xs[0])
     out = []

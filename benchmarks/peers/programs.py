@@ -77,6 +77,21 @@ def llama(rng, s):
         rng.standard_normal((s["batch"], s["tokens"], d)).astype(numpy.float32)]
 
 
+def bodies(rng, s):
+    """Positions and velocities; the masses do not change."""
+    moving = [rng.standard_normal((s["bodies"], 3)).astype(numpy.float32) for _ in range(2)]
+    return {"mass": (rng.random(s["bodies"]) / s["bodies"]).astype(numpy.float32)}, moving
+
+
+def trees(rng, s):
+    """A forest of binary trees of one depth, nodes in the order of a heap, as gradient boosting makes it."""
+    nodes = 2 ** s["depth"] - 1
+    weights = {"feature": rng.integers(0, s["features"], (s["trees"], nodes)).astype(numpy.int32),
+               "threshold": rng.standard_normal((s["trees"], nodes)).astype(numpy.float32),
+               "leaf": array(rng, s["trees"], nodes + 1)}
+    return weights, [rng.standard_normal((s["batch"], s["features"])).astype(numpy.float32)]
+
+
 def lstm(rng, s):
     d = s["d"]
     weights = {"x": dense(rng, d, 4 * d), "h": array(rng, d, 4 * d)}
@@ -171,6 +186,7 @@ BERT = {"batch": 1, "tokens": 128, "d": 768, "layers": 12}
 LITTLE = {"batch": 1, "tokens": 12, "d": 128, "layers": 2, "words": 100, "cache": 20}
 LLAMA = {"batch": 1, "tokens": 256, "d": 2048, "hidden": 5632, "heads": 32, "key_heads": 4, "layers": 2}
 LITTLE_LLAMA = {"batch": 1, "tokens": 12, "d": 128, "hidden": 96, "heads": 2, "key_heads": 1, "layers": 2}
+GEMMA = {"batch": 1, "tokens": 256, "d": 1152, "hidden": 6912, "heads": 18, "key_heads": 6, "layers": 2}
 GPT2 = {"batch": 1, "tokens": 512, "d": 768, "layers": 12, "words": 50257, "cache": 1024}
 RESNET = {"batch": 1, "pixels": 224, "width": 64, "blocks": [3, 4, 6, 3]}
 MOBILE = {"batch": 1, "pixels": 224, "stem": 32, "last": 1280,
@@ -194,6 +210,10 @@ PROGRAMS = {
     "gpt2_decode_1024": Program("decode", GPT2, LITTLE, decode, donated=(1,)),
     "llama_prefill_256": Program("llama", LLAMA, LITTLE_LLAMA, llama),
     "llama_prefill_256_bf16": Program("llama", LLAMA, LITTLE_LLAMA, llama, **BF16),
+    "gemma_prefill_256": Program("gemma", GEMMA, LITTLE_LLAMA, llama),
+    "nbody_2048": Program("gravity", {"bodies": 2048}, {"bodies": 20}, bodies),
+    "trees_4096": Program("forest", {"batch": 4096, "features": 32, "trees": 200, "depth": 6},
+                          {"batch": 5, "features": 4, "trees": 3, "depth": 3}, trees),
     "lstm": Program("lstm", {"d": 512, "steps": 64, "batch": 16}, {"d": 32, "steps": 5, "batch": 3}, lstm),
     "bert_training_step": Program("train", {"batch": 2, "tokens": 128, "d": 768, "layers": 4}, LITTLE, training, trains=True),
     "dlrm": Program("recommender", {"d": 64, "tables": 26, "rows": 20000, "batch": 256},

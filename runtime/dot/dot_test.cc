@@ -142,7 +142,8 @@ void CheckMatrices(int range) {
   const int64_t sizes[][3] = {{1, 1, 1},     {1, 70, 300},  {3, 200, 9},  {5, 1, 17},
                               {14, 32, 256}, {15, 33, 257}, {64, 3, 0},   {0, 4, 4},
                               {33, 129, 70}, {130, 7, 20},  {28, 600, 5}, {2, 5, 600},
-                              {7, 31, 200},  {16, 9, 1030}};
+                              {7, 31, 200},  {16, 9, 1030}, {30, 48, 40},  // whole vectors and
+                              {15, 40, 1100}};  // parts of one behind the last whole tile
   for (const auto& [m, n, k] : sizes) {
     CheckDot<In, Out, Rhs>({{m, k, 0, n}, {n, 0, 1, 1}, {k, 1, n, 0}}, 0, 1, 1,
                            range);  // all row-major

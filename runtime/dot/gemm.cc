@@ -166,6 +166,13 @@ class Product {
   int64_t SumPitch() const { return panels_n_ * width_; }
   bool IsWhole(int64_t panel) const { return (panel + 1) * width_ <= cols_; }
   bool PanelIsDirect(int64_t panel) const { return direct_b_ && IsWhole(panel); }
+  // The register tile of a panel: a last panel of one vector at most takes the narrow one, which
+  // adds in the same order and computes no columns that do not exist.
+  int ShapeOf(int64_t panel) const {
+    const bool narrow = !IsWhole(panel) && cols_ - panel * width_ <= kernels_->lanes &&
+                        kernels_->depth_unit == 1 && kernels_->vectors[kGemmNarrow] > 0;
+    return narrow ? kGemmNarrow : shape_;
+  }
 
   // Elements of one packed panel in one slab.
   int64_t PanelA() const { return height_ * pitch_; }
@@ -218,9 +225,9 @@ class Product {
            a_.negate_from >= depth_ && b_.negate_from >= depth_;
   }
 
-  // B's packed form, if B is an array of weights that no run changes: as RunTall packs it. Of B that
-  // could be read in place, where it is large: packed panels lie together in memory, which streams
-  // them twice as fast as pieces of rows, a page apart.
+  // B's packed form, if B is an array of weights that no run changes: as RunTall packs it. Of B
+  // that could be read in place, where it is large: packed panels lie together in memory, which
+  // streams them twice as fast as pieces of rows, a page apart.
   void FindFrozen(int64_t whole_b) {
     const auto* run = static_cast<const HlokitRunContext*>(ctx_);
     const bool streams = whole_b * int64_t{sizeof(T)} >= kStreamedBytes;
@@ -465,7 +472,8 @@ class Product {
   void FillTile(const Slab& slab, int64_t m, int64_t n, const Lines& ahead) const {
     const int64_t row = m * height_, col = n * width_;
     const int64_t rows = std::min(height_, rows_ - row), cols = std::min(width_, cols_ - col);
-    const bool in_place = direct_c_ && cols == width_;
+    const bool in_place =
+        direct_c_ && (cols == width_ || (cols == kernels_->lanes && ShapeOf(n) == kGemmNarrow));
     alignas(64) T tile[kGemmTileElements];
     T* to = tile;
     int64_t ld = width_;
@@ -507,7 +515,8 @@ class Product {
                to, ld, add);
       });
     }
-    if (ahead.first != nullptr) {
+    const int shape = ShapeOf(n);
+    if (ahead.first != nullptr && shape == shape_) {
       const FetchingKernel<T> kernel = kernels_->fetching[shape_][rows];
       return AddParts(slab, accumulate, [&](int64_t k, int64_t depth, bool add) {
         kernel(depth, a + k, lda, b + k * row_bytes, ldb, ahead.first + k * ahead.step, ahead.step,
@@ -515,7 +524,7 @@ class Product {
       });
     }
     const auto& micro = direct && b_.type == HLOKIT_BF16 ? kernels_->micro_bf16 : kernels_->micro;
-    const MicroKernel<T> kernel = micro[shape_][rows];
+    const MicroKernel<T> kernel = micro[shape][rows];
     AddParts(slab, accumulate, [&](int64_t k, int64_t depth, bool add) {
       kernel(depth, a + k, lda, b + k * row_bytes, ldb, to, ld, add);
     });
@@ -562,7 +571,11 @@ class Product {
     for (int64_t r = 0; r < rows; ++r) {
       T* to = static_cast<T*>(c_.data) + (row + r) * c_.rows.stride + col;
       const T* from = tile + r * width_;
-      for (int64_t j = 0; j < cols; ++j) to[j] = slab.first ? from[j] : to[j] + from[j];
+      if (slab.first) {
+        std::copy_n(from, cols, to);
+        continue;
+      }
+      for (int64_t j = 0; j < cols; ++j) to[j] += from[j];
     }
   }
 

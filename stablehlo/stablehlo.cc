@@ -153,7 +153,7 @@ absl::StatusOr<std::unique_ptr<Module>> ReadStablehlo(const std::shared_ptr<cons
                                        [](std::string* out, const StablehloProgram& program) {
                                          absl::StrAppend(out, program.name);
                                        }),
-                         "); hlo-run runs all, here it has to be one");
+                         "); hlo-run and hlo-opt take all, here it has to be one");
 }
 
 }  // namespace hlokit

@@ -89,7 +89,8 @@ absl::Status ConvertCheck(BodyConverter& body, const MlirOperation& op) {
   return absl::OkStatus();
 }
 
-// A value on its way to the standard output of another interpreter; here it is the value alone.
+// A value on its way to the standard output of another interpreter; here it is the value alone. So
+// is `stablehlo.trace` of old artifacts, which has no result.
 absl::Status ConvertPrint(BodyConverter& body, const MlirOperation& op) {
   ASSIGN_OR_RETURN(Instruction * value, OnlyOperand(body, op));
   if (op.results.size() > 1) return InvalidArgument(op.name, ": expected one result");

@@ -294,8 +294,18 @@ void CollectSymbols(const MlirAttribute& attribute, absl::flat_hash_set<std::str
   for (const MlirAttribute* element : attribute.elements) CollectSymbols(*element, names);
 }
 
+// Portable artifacts name functions by strings: `callee = #vhlo.string_v1<"f">`.
+void CollectStrings(const MlirAttribute& attribute, absl::flat_hash_set<std::string>& names) {
+  if (attribute.kind == MlirAttribute::Kind::kString) names.insert(attribute.text);
+  for (const MlirAttribute* element : attribute.elements)
+    if (element->kind == MlirAttribute::Kind::kString) names.insert(element->text);
+}
+
 void CollectSymbols(const MlirOperation& op, absl::flat_hash_set<std::string>& names) {
   for (const auto& [name, attribute] : op.attributes) CollectSymbols(*attribute, names);
+  for (const char* by : {"callee", "called_computations", "decomposition"})
+    if (const MlirAttribute* attribute = op.Find(by); attribute != nullptr)
+      CollectStrings(*attribute, names);
   for (const MlirRegion& region : op.regions)
     for (const auto& block : region.blocks)
       for (const auto& inner : block->operations) CollectSymbols(*inner, names);

@@ -168,20 +168,18 @@ absl::Status WriteParts(const Module& module, const std::string& folder) {
   return absl::OkStatus();
 }
 
-// Reads, verifies, transforms and prints one module. Returns the exit status; errors have been
-// printed.
+// A module of a file as it was loaded, and how it is loaded once more.
+struct Piece {
+  absl::StatusOr<LoadedModule> loaded;
+  Reload again;
+};
+
+// Transforms and prints one module. Returns the exit status; errors have been printed.
 int Process(OptOptions o, const std::string& passes, const OutputFormat& format,
-            const std::shared_ptr<const SourceFile>& source, std::string& out, Times& times) {
-  CrashWatch::AtModule(*source);
-  LoadOptions load;
-  load.verify = o.verify;
-  load.allow_unknown_attributes = o.allow_unknown_attributes;
-  load.input_format = o.input_format;
-  load.for_passes = !passes.empty() && !o.evaluates() && IsHloStage(o.stage);
-  double cpu = CpuSeconds();
-  auto loaded = LoadModule(source, load);
+            const std::shared_ptr<const SourceFile>& source, Piece piece, std::string& out,
+            Times& times) {
+  auto& loaded = piece.loaded;
   if (!loaded.ok()) return ExitStatusOf(loaded.status());
-  times.load_cpu_s += CpuSeconds() - cpu;
   times.parse_s += loaded->parse_s;
   times.verify_s += loaded->verify_s;
   o.for_passes_only = loaded->for_passes_only;
@@ -194,12 +192,10 @@ int Process(OptOptions o, const std::string& passes, const OutputFormat& format,
   if (!o.bisect.empty())
     return ReportError(kTool, BisectPasses(*loaded->module, passes, o), source.get());
   const Reload reload = [&]() -> absl::StatusOr<std::unique_ptr<Module>> {
-    LoadOptions again = load;
-    again.quiet = true;
-    ASSIGN_OR_RETURN(LoadedModule fresh, LoadModule(source, again));
-    if (o.evaluates()) RETURN_IF_ERROR(FillElidedConstants(*fresh.module, o.inputs).status());
-    RETURN_IF_ERROR(CutOut(o, fresh.module));
-    return std::move(fresh.module);
+    ASSIGN_OR_RETURN(std::unique_ptr<Module> fresh, piece.again());
+    if (o.evaluates()) RETURN_IF_ERROR(FillElidedConstants(*fresh, o.inputs).status());
+    RETURN_IF_ERROR(CutOut(o, fresh));
+    return fresh;
   };
   if (absl::Status status = Transform(*loaded->module, passes, o, reload, times.passes);
       !status.ok())
@@ -208,7 +204,7 @@ int Process(OptOptions o, const std::string& passes, const OutputFormat& format,
   if (absl::Status status = WriteParts(*loaded->module, o.split_to); !status.ok())
     return ReportError(kTool, status);
   if (o.explains_alone()) return kExitDone;
-  cpu = CpuSeconds();
+  const double cpu = CpuSeconds();
   if (!out.empty()) absl::StrAppend(&out, kSplitLine, "\n");
   if (o.hash) {
     absl::StrAppend(&out, HashOf(*loaded->module), "\n");
@@ -235,6 +231,37 @@ int Process(OptOptions o, const std::string& passes, const OutputFormat& format,
   times.print_s += watch.Take();
   times.print_cpu_s += CpuSeconds() - cpu;
   return kExitDone;
+}
+
+// Reads, verifies, transforms and prints the module of a source, or those of a file of several
+// StableHLO programs: there what is printed of the others stands whatever is wrong with one.
+int ProcessAll(const OptOptions& o, const std::string& passes, const OutputFormat& format,
+               const std::shared_ptr<const SourceFile>& source, std::string& out, Times& times,
+               bool& keep) {
+  CrashWatch::AtModule(*source);
+  LoadOptions load;
+  load.verify = o.verify;
+  load.allow_unknown_attributes = o.allow_unknown_attributes;
+  load.input_format = o.input_format;
+  load.for_passes = !passes.empty() && !o.evaluates() && IsHloStage(o.stage);
+  const double cpu = CpuSeconds();
+  auto all = LoadModules(source, load);
+  times.load_cpu_s += CpuSeconds() - cpu;
+  if (all.size() > 1 && format.proto)
+    return ReportError(kTool, InvalidArgument(source->name(), " has ", all.size(),
+                                              " programs; a protobuf file is one module"));
+  load.quiet = true;
+  int worst = kExitDone;
+  for (size_t k = 0; k < all.size(); ++k) {
+    const Reload again = [&, k]() -> absl::StatusOr<std::unique_ptr<Module>> {
+      ASSIGN_OR_RETURN(LoadedModule fresh, std::move(LoadModules(source, load)[k]));
+      return std::move(fresh.module);
+    };
+    worst = std::max(worst,
+                     Process(o, passes, format, source, {std::move(all[k]), again}, out, times));
+  }
+  keep = keep || (all.size() > 1 && !out.empty());
+  return worst;
 }
 
 absl::Status WriteTimes(const std::string& path, const Times& times) {
@@ -296,13 +323,15 @@ int RunHloOpt(const OptOptions& given) {
   const bool split =
       o.split_input_file && !EncodingOf((*source)->name(), (*source)->text(), o.input_format);
   int worst = kExitDone;  // every piece is reported on; one that fails keeps the output back
+  bool keep = false;      // but for programs of StableHLO
   for (const auto& piece : split ? SplitSource(*source) : Sources{*source})
-    worst = std::max(worst, Process(o, *passes, *format, piece, out, times));
-  if (worst != kExitDone) return worst;
+    worst = std::max(worst, ProcessAll(o, *passes, *format, piece, out, times, keep));
+  if (worst != kExitDone && !keep) return worst;
   if (o.explains_alone()) return kExitDone;
   if (absl::Status written = AtomicWriteFile(o.output, out); !written.ok())
     return ReportError(kTool, written);
-  return o.json.empty() ? kExitDone : ReportError(kTool, WriteTimes(o.json, times));
+  if (o.json.empty()) return worst;
+  return std::max(worst, ReportError(kTool, WriteTimes(o.json, times)));
 }
 
 }  // namespace hlokit

@@ -140,10 +140,17 @@ Instruction* Scaled(const Chain& chain, Instruction* x, HloWriter& w) {
                            : w.Binary(chain.binary->opcode(), scale, x);
 }
 
+// Whether `mover` moves arrays of `narrow` as it does wider ones: those that give zeros to devices
+// that nobody sends to need a zero, which f8e8m0fnu lacks.
+bool Moves(const Instruction& mover, ElementType narrow) {
+  return narrow != ElementType::kF8E8M0FNU || (mover.opcode() != Opcode::kCollectivePermute &&
+                                               mover.opcode() != Opcode::kCollectiveBroadcast);
+}
+
 Made Quantize(Instruction* i, Rewriter& r) {
   Chain chain;
   Instruction* mover = QuantizedMover(i, chain);
-  if (mover == nullptr) return nullptr;
+  if (mover == nullptr || !Moves(*mover, i->shape().type)) return nullptr;
   HloWriter w(r);
   Instruction* x = mover->operand(0);
   if (chain.binary != nullptr) {
@@ -179,6 +186,7 @@ bool FindWidened(Instruction* mover, Chain& chain) {
 Made Dequantize(Instruction* mover, Rewriter& r) {
   Chain chain;
   if (!FindWidened(mover, chain)) return nullptr;
+  if (!Moves(*mover, chain.convert->operand(0)->shape().type)) return nullptr;
   HloWriter w(r);
   Instruction* x = ApplyPlain(chain, chain.convert->operand(0), r, /*reversed=*/true);
   x = r.Clone(mover, RetypedLike(mover->shape(), x->shape().type), {x});

@@ -151,13 +151,15 @@ Instruction* WithoutRounding(Instruction* i, const Narrowed& own, const Widening
   return x;
 }
 
-// `x` in the wide type; a conversion that is there already serves again.
+// `x` in the wide type; a conversion that is there already, and waits for nothing, serves again.
 Instruction* Wide(HloWriter& w, Instruction* x, const Widening& types) {
   constexpr size_t kLookedAt = 64;  // of the users: a constant may have very many
   if (x->shape().type != types.low) return x;
   const Shape wanted = RetypedLike(x->shape(), types.high);
   for (Instruction* user : x->users().subspan(0, kLookedAt))
-    if (user->opcode() == Opcode::kConvert && SameShape(user->shape(), wanted)) return user;
+    if (user->opcode() == Opcode::kConvert && SameShape(user->shape(), wanted) &&
+        user->control_predecessors().empty())
+      return user;
   return w.Convert(x, types.high);
 }
 

@@ -222,13 +222,12 @@ T MinMax(T a, T b, uint32_t flags) {
     a = std::fabs(a);
     b = std::fabs(b);
   }
-  const T nan =
-      sizeof(T) == 4 ? T(std::bit_cast<float>(0x7fffffffu)) : std::numeric_limits<T>::quiet_NaN();
   T d;
   if (a != a || b != b) {
     if ((flags & MinMaxMode::kNanModifier) || (a != a && b != b)) {
-      U bits = sizeof(T) == 4 ? U(0x7fffffffu) : std::bit_cast<U>(nan);
-      return std::bit_cast<T>(bits);
+      if (sizeof(T) == 4) return std::bit_cast<T>(U(0x7fffffffu));
+      const U quiet = U{1} << (std::numeric_limits<T>::digits - 2);
+      return std::bit_cast<T>(U(std::bit_cast<U>(b) | quiet));  // of f64 the second operand's
     }
     d = a != a ? b : a;
   } else if (a == b) {  // zeros of both signs

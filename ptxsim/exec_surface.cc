@@ -40,8 +40,9 @@ std::byte* PlaceOf(const Op& op, Warp& warp, int lane, const SurfaceForm& form, 
   int64_t sizes[3] = {int64_t{t.width} * t.TexelBytes(), std::max<int64_t>(1, t.height),
                       std::max<int64_t>(1, t.depth)};
   if (form.geometry.is_layered) {
-    place[2] =
-        std::clamp<int64_t>(static_cast<int32_t>(WordAt(frame, *at++, lane)), 0, sizes[2] - 1);
+    // Without a sign: one below 0 lies beyond the last layer.
+    place[2] = WordAt(frame, *at++, lane);
+    if (form.outside == Outside::kTrap) place[2] = std::min(place[2], sizes[2] - 1);
   }
   for (int d = 0; d < form.geometry.dims; ++d)
     place[d] = static_cast<int32_t>(WordAt(frame, at[d], lane));
@@ -70,10 +71,30 @@ std::byte* PlaceOf(const Op& op, Warp& warp, int lane, const SurfaceForm& form, 
   return host != nullptr ? host : fault("the surface's memory is gone");
 }
 
-// A word of sust.p as a channel of the surface's format.
+// A word of sust.p as a channel of the surface's format: integers saturate, f16 is rounded towards
+// zero.
+uint32_t ChannelOf(TexelFormat format, uint32_t word) {
+  const auto within = [&](int64_t value, int64_t least, int64_t most) {
+    return static_cast<uint32_t>(std::clamp(value, least, most));
+  };
+  switch (format) {
+    case TexelFormat::kHalf:
+      return RoundToFormat(std::bit_cast<float>(word), kFormatF16, Rounding::kZero, false);
+    case TexelFormat::kU8:
+      return within(word, 0, 255);
+    case TexelFormat::kU16:
+      return within(word, 0, 65535);
+    case TexelFormat::kS8:
+      return within(static_cast<int32_t>(word), -128, 127);
+    case TexelFormat::kS16:
+      return within(static_cast<int32_t>(word), -32768, 32767);
+    default:
+      return word;
+  }
+}
+
 void StoreChannel(const Texture& t, std::byte* to, uint32_t word) {
-  uint32_t bits = word;
-  if (t.format == TexelFormat::kHalf) bits = RoundToF16(double{std::bit_cast<float>(word)});
+  const uint32_t bits = ChannelOf(t.format, word);
   std::memcpy(to, &bits, static_cast<size_t>(FormatBytes(t.format)));
 }
 

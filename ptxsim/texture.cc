@@ -9,6 +9,7 @@
 
 #include "ptxsim/memory.h"
 #include "ptxsim/rounding.h"
+#include "ptxsim/texture_filter.h"
 
 namespace hlokit::ptx {
 namespace {
@@ -33,12 +34,13 @@ float FromSrgb(float value) {
   return value <= 0.04045f ? value / 12.92f : std::pow((value + 0.055f) / 1.055f, 2.4f);
 }
 
-// A channel as the 32 bits that tex returns, from its bytes.
+// A channel as the 32 bits that tex returns, from its bytes; the least signed integer is below -1
+// yet, as filters see it.
 uint32_t ChannelBits(const Texture& t, const std::byte* from, int channel) {
   uint32_t bits = 0;
   std::memcpy(&bits, from, static_cast<size_t>(FormatBytes(t.format)));
   const auto scaled = [&](double value, double most) {
-    auto result = static_cast<float>(std::max(value / most, -1.0));
+    auto result = static_cast<float>(value / most);
     if (t.srgb != 0 && channel < 3 && t.format == TexelFormat::kU8) result = FromSrgb(result);
     return std::bit_cast<uint32_t>(result);
   };
@@ -105,6 +107,15 @@ Texels TexelAt(Memory& memory, const Texture& t, const TextureLevel& level, int6
   return texels;
 }
 
+// Ends what ChannelBits began, where no filter does.
+Texels Clamped(const Texture& t, Texels texels) {
+  const bool is_signed = t.format == TexelFormat::kS8 || t.format == TexelFormat::kS16;
+  if (!is_signed || t.as_integer != 0) return texels;
+  for (uint32_t& bits : texels)
+    bits = std::bit_cast<uint32_t>(std::max(std::bit_cast<float>(bits), -1.0f));
+  return texels;
+}
+
 // One dimension's part of a filter: the two texels and the weight of the second, in 1/256ths.
 struct Span {
   int64_t first = 0, second = 0;
@@ -130,14 +141,31 @@ Span SpanOf(const Texture& t, int dim, int64_t size, double position, bool is_fi
   return span;
 }
 
-// Weighs floats channel by channel.
-Texels Mix(const Texels& a, const Texels& b, int weight, int whole) {
-  if (weight == 0) return a;
+FilterOf FilterOfTexels(const Texture& t) {
+  if (t.srgb != 0) return FilterOf::kFloat;
+  switch (t.format) {
+    case TexelFormat::kU8:
+      return FilterOf::kU8;
+    case TexelFormat::kU16:
+      return FilterOf::kU16;
+    case TexelFormat::kS8:
+      return FilterOf::kS8;
+    case TexelFormat::kS16:
+      return FilterOf::kS16;
+    case TexelFormat::kHalf:
+      return FilterOf::kHalf;
+    default:
+      return FilterOf::kFloat;
+  }
+}
+
+// Weighs the floats of two levels channel by channel, as a filter's two texels.
+Texels MixLevels(const Texture& t, const Texels& a, const Texels& b, int weight) {
+  const int weights[] = {256 - weight, weight};
   Texels texels;
   for (size_t c = 0; c < 4; ++c) {
-    const double x = std::bit_cast<float>(a[c]), y = std::bit_cast<float>(b[c]);
-    texels[c] =
-        std::bit_cast<uint32_t>(static_cast<float>((x * (whole - weight) + y * weight) / whole));
+    const float values[] = {std::bit_cast<float>(a[c]), std::bit_cast<float>(b[c])};
+    texels[c] = std::bit_cast<uint32_t>(FilterChannel(FilterOfTexels(t), values, weights, 2));
   }
   return texels;
 }
@@ -216,18 +244,23 @@ Texels SampleLevel(Memory& memory, const Texture& t, const TextureQuery& query, 
       place[d] = corner >> d & 1 ? print.span[d].second : print.span[d].first;
     return TexelAt(memory, t, print.level, place[0], place[1], place[2]);
   };
-  if (!print.is_filtered) return at(0);
-  Texels rows[4];
-  const int count = t.dims == 3 ? 4 : t.dims == 2 ? 2 : 1;
-  for (int r = 0; r < count; ++r)
-    rows[r] = Mix(at(2 * r), at(2 * r + 1), print.span[0].weight, 256);
-  for (int r = 0; r < count / 2; ++r)
-    rows[r] = Mix(rows[2 * r], rows[2 * r + 1], print.span[1].weight, 256);
-  if (t.dims == 3) return Mix(rows[0], rows[1], print.span[2].weight, 256);
+  if (!print.is_filtered) return Clamped(t, at(0));
   // A line is a row of a picture to the filter, sampled at its edge: half of it is the border
   // above.
   const bool has_border_above = t.dims == 1 && t.address[1] == AddressMode::kBorder;
-  return has_border_above ? Mix(rows[0], BorderOf(t), 128, 256) : rows[0];
+  const int dims = has_border_above ? 2 : t.dims, corners = 1 << dims;
+  const int seconds[] = {print.span[0].weight, has_border_above ? 128 : print.span[1].weight,
+                         print.span[2].weight};
+  int weights[kFilterCorners];
+  CornerWeights(seconds, dims, weights);
+  Texels texels[kFilterCorners], mixed;
+  for (int i = 0; i < corners; ++i) texels[i] = has_border_above && i >= 2 ? BorderOf(t) : at(i);
+  for (size_t c = 0; c < 4; ++c) {
+    float values[kFilterCorners];
+    for (int i = 0; i < corners; ++i) values[i] = std::bit_cast<float>(texels[i][c]);
+    mixed[c] = std::bit_cast<uint32_t>(FilterChannel(FilterOfTexels(t), values, weights, corners));
+  }
+  return mixed;
 }
 
 uint32_t HalfLevel(uint32_t size, int level) { return std::max<uint32_t>(1, size >> level); }
@@ -288,8 +321,9 @@ Texels Sample(Memory& memory, const Texture& t, const TextureQuery& query) {
   const auto fixed = static_cast<int>(std::floor(level * 256 + 0.5f));
   const int lower = fixed >> 8, upper = std::min(lower + 1, static_cast<int>(t.levels) - 1);
   const Texels first = SampleLevel(memory, t, query, lower);
-  return (fixed & 255) == 0 ? first
-                            : Mix(first, SampleLevel(memory, t, query, upper), fixed & 255, 256);
+  return (fixed & 255) == 0
+             ? first
+             : MixLevels(t, first, SampleLevel(memory, t, query, upper), fixed & 255);
 }
 
 Texels Gather(Memory& memory, const Texture& t, const TextureQuery& query, int channel) {
@@ -299,8 +333,8 @@ Texels Gather(Memory& memory, const Texture& t, const TextureQuery& query, int c
   for (size_t k = 0; k < 4; ++k) {
     const int64_t x = kCorners[k] & 1 ? print.span[0].second : print.span[0].first;
     const int64_t y = kCorners[k] & 2 ? print.span[1].second : print.span[1].first;
-    texels[k] =
-        TexelAt(memory, t, print.level, x, y, print.span[2].first)[static_cast<size_t>(channel)];
+    texels[k] = Clamped(t, TexelAt(memory, t, print.level, x, y,
+                                   print.span[2].first))[static_cast<size_t>(channel)];
   }
   return texels;
 }

@@ -11,7 +11,7 @@ from ._native import Error
 from .dtypes import ARRAY, array_shape
 
 _SMALL = 1 << 16  # bytes of an array that is sooner copied than shared
-_clients = {}
+_clients: dict = {}
 
 
 def _client(platform):

@@ -6,8 +6,10 @@
 Exit status: 0 all as it should be, 1 not, 77 this Python has no numpy.
 """
 import argparse
+import ast
 import importlib
 import importlib.util
+import inspect
 import os
 import pathlib
 import sys
@@ -38,6 +40,26 @@ STABLEHLO = """module @twice {
 
 
 class PackageTest(unittest.TestCase):
+    def test_stubs_have_every_public_name_with_its_parameters(self):
+        for name, module in (("__init__", hlokit), ("builder", hlokit.builder)):
+            tree = ast.parse((ROOT / "python" / "hlokit" / f"{name}.pyi").read_text(encoding="utf-8"))
+            for stub in (node for node in tree.body if isinstance(node, ast.ClassDef)):
+                told = {node.name: node.args for node in stub.body if isinstance(node, ast.FunctionDef)}
+                for member, value in vars(getattr(module, stub.name)).items():
+                    if member.startswith("_") and member != "__init__":
+                        continue
+                    if not callable(value) and not isinstance(value, (property, classmethod)):
+                        continue
+                    self.assertIn(member, told, stub.name)
+                    if isinstance(value, property):
+                        continue
+                    parameters = inspect.signature(getattr(value, "__func__", value)).parameters
+                    arguments = told[member]
+                    stubbed = [a.arg for a in arguments.args + arguments.kwonlyargs + [a for a in (arguments.vararg, arguments.kwarg) if a]]
+                    self.assertCountEqual(stubbed, parameters, f"{stub.name}.{member}")
+        for name in hlokit.__all__:
+            self.assertIn(name, (ROOT / "python" / "hlokit" / "__init__.pyi").read_text(encoding="utf-8"))
+
     def test_prints_what_it_reads(self):
         module = hlokit.Module.parse(TEXT)
         self.assertIn("ROOT %r = (f32[2,3]{1,0}, (s32[2]{0})) tuple(", str(module))

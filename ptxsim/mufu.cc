@@ -12,16 +12,16 @@
 namespace hlokit::ptx {
 namespace {
 
-enum class Function { kRcp, kRsqrt, kSqrt, kEx2, kLg2, kSin };
+enum class MufuFunction { kRcp, kRsqrt, kSqrt, kEx2, kLg2, kSin };
 
 struct Segment {
-  Function function;
+  MufuFunction function;
   int32_t constant, slope, curvature;
 };
 
 constexpr Segment kSegments[] = {
 #define HLOKIT_PTX_MUFU(function, constant, slope, curvature) \
-  {Function::k##function, constant, slope, curvature},
+  {MufuFunction::k##function, constant, slope, curvature},
 #include "ptxsim/mufu.def"
 #undef HLOKIT_PTX_MUFU
 };
@@ -62,7 +62,7 @@ const std::vector<uint16_t>& Squares() {
 }
 
 // The quadratic, in units of 2^-kPlaceBits of the last of 24 bits.
-int64_t Quadratic(Function function, uint32_t segment, uint32_t x) {
+int64_t Quadratic(MufuFunction function, uint32_t segment, uint32_t x) {
   const Table& table = kTables[static_cast<int>(function)];
   const Segment& s = kSegments[table.first + static_cast<int>(segment)];
   return int64_t{s.constant} * (kPlaces / 4) + int64_t{s.slope} * x +
@@ -70,7 +70,7 @@ int64_t Quadratic(Function function, uint32_t segment, uint32_t x) {
 }
 
 // 24 bits of a result of 23 bits of mantissa, in 128 segments of half the places or in 64.
-int64_t Bits24(Function function, uint32_t segments, uint32_t period, uint32_t mantissa) {
+int64_t Bits24(MufuFunction function, uint32_t segments, uint32_t period, uint32_t mantissa) {
   const uint32_t segment =
       segments == 128 ? mantissa >> 16 : period * 64 + (mantissa >> kPlaceBits);
   const uint32_t x =
@@ -112,12 +112,12 @@ RootOperand RootOf(uint32_t mantissa, int exponent) {
 }
 int64_t RsqrtBits(const RootOperand& root) {
   if (root.period == 0 && root.mantissa == 0) return int64_t{1} << 24;
-  return Bits24(Function::kRsqrt, 64, root.period, root.mantissa);
+  return Bits24(MufuFunction::kRsqrt, 64, root.period, root.mantissa);
 }
 
 // sin of a quarter turn's 23 bits, kPlaceBits below the last of 24.
 int64_t QuarterSine(uint32_t q) {
-  return Quadratic(Function::kSin, q >> kPlaceBits, q & static_cast<uint32_t>(kPlaces - 1));
+  return Quadratic(MufuFunction::kSin, q >> kPlaceBits, q & static_cast<uint32_t>(kPlaces - 1));
 }
 
 // `ahead` quarters are added to the angle.
@@ -150,7 +150,7 @@ float MufuRcp(float x) {
   if (IsZeroOrDenormal(bits)) return SignedInfinity(bits);
   if (std::isinf(x)) return SignedZero(bits);
   const float size =
-      Scaled(Bits24(Function::kRcp, 128, 0, bits & kMantissa), -24 - ExponentOf(bits));
+      Scaled(Bits24(MufuFunction::kRcp, 128, 0, bits & kMantissa), -24 - ExponentOf(bits));
   return bits & kSign ? -size : size;
 }
 
@@ -169,7 +169,8 @@ float MufuSqrt(float x) {
   if (x != x || (bits & kSign)) return std::numeric_limits<float>::quiet_NaN();
   if (std::isinf(x)) return x;
   const RootOperand root = RootOf(bits & kMantissa, ExponentOf(bits));
-  return Scaled(Bits24(Function::kSqrt, 64, root.period, root.mantissa), -23 + root.half_exponent);
+  return Scaled(Bits24(MufuFunction::kSqrt, 64, root.period, root.mantissa),
+                -23 + root.half_exponent);
 }
 
 float MufuEx2(float x) {
@@ -181,7 +182,7 @@ float MufuEx2(float x) {
   const int64_t whole = IsZeroOrDenormal(bits) ? 0 : (bits & kMantissa) | kMantissa + 1;
   int64_t fixed = shift >= 0 ? whole << shift : shift <= -25 ? 0 : whole >> -shift;
   if (bits & kSign) fixed = fixed & kMantissa ? ~fixed : -fixed;
-  return Scaled(Bits24(Function::kEx2, 64, 0, static_cast<uint32_t>(fixed) & kMantissa),
+  return Scaled(Bits24(MufuFunction::kEx2, 64, 0, static_cast<uint32_t>(fixed) & kMantissa),
                 static_cast<int>(fixed >> 23) - 23);
 }
 
@@ -194,7 +195,7 @@ float MufuLg2(float x) {
   const int64_t exponent = ExponentOf(bits);
   int64_t value = exponent * (int64_t{1} << (24 + kLogBits));
   if (x != 1)
-    value += Quadratic(Function::kLg2, mantissa >> kPlaceBits,
+    value += Quadratic(MufuFunction::kLg2, mantissa >> kPlaceBits,
                        mantissa & static_cast<uint32_t>(kPlaces - 1)) >>
              (kPlaceBits - kLogBits);
   return Cut(value < 0 ? ~value : value, value < 0, -24 - kLogBits);
@@ -221,7 +222,7 @@ uint32_t MufuRcp64(uint32_t upper) {
   if (size == kInfinity64) return sign;
   if (size < 0x100000) return sign | kInfinity64;
   const int exponent = static_cast<int>(size >> 20) - 1023;
-  return UpperHalf(Bits24(Function::kRcp, 128, 0, (size & 0xfffff) << 3), -24 - exponent, sign);
+  return UpperHalf(Bits24(MufuFunction::kRcp, 128, 0, (size & 0xfffff) << 3), -24 - exponent, sign);
 }
 
 uint32_t MufuRsqrt64(uint32_t upper) {

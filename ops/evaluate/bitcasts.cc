@@ -42,7 +42,7 @@ void RegroupBits(const Literal& from, Literal& to) {
   }
 }
 
-int64_t Bits(const Shape& shape) { return shape.ElementCount() * BitWidth(shape.type); }
+int64_t BitsOf(const Shape& shape) { return shape.ElementCount() * BitWidth(shape.type); }
 
 // What `literal` holds, as a list in the order of `shape` in memory.
 Literal InMemoryOrder(const Literal& literal, const Shape& shape) {
@@ -81,7 +81,7 @@ absl::StatusOr<Literal> EvaluateBitcast(const EvalContext& context) {
   const bool same_bytes = operand.byte_size() == result.byte_size();
   const bool packed = IsSubByte(operand.type()) || IsSubByte(result.type());
   if (operand.element_count() != from.ElementCount() ||
-      (!same_bytes && !(packed && Bits(from) == Bits(result.shape()))))
+      (!same_bytes && !(packed && BitsOf(from) == BitsOf(result.shape()))))
     return InvalidArgument("bitcast: ", Text(from), " and ", Text(result.shape()),
                            " differ in size");
   const Literal memory = InMemoryOrder(operand, from);

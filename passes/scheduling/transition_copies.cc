@@ -83,18 +83,18 @@ bool ComesAfter(const Instruction* later, const Instruction* earlier) {
   return false;
 }
 
-void Order(Instruction* first, Instruction* second) {
+void PutInOrder(Instruction* first, Instruction* second) {
   if (!ComesAfter(first, second) && !ComesAfter(second, first))
     second->AddControlPredecessor(first);
 }
 
 void CopyReceived(Instruction* recv_done, Instruction* recv) {
-  Order(recv_done, recv);
+  PutInOrder(recv_done, recv);
   const std::vector<Instruction*> parts(recv_done->users().begin(), recv_done->users().end());
   for (Instruction* part : parts) {
     if (part->opcode() != Opcode::kGetTupleElement || !part->shape().IsArray()) continue;
     Instruction* copy = CopyForUsers(part);
-    if (copy != nullptr) Order(copy, recv);
+    if (copy != nullptr) PutInOrder(copy, recv);
   }
 }
 
@@ -104,7 +104,7 @@ void CopySent(Instruction* send_done, Instruction* send) {
     x = send->parent()->Add(Opcode::kCopy, x->shape(), {x});
     send->SetOperand(0, x);
   }
-  Order(send_done, x);
+  PutInOrder(send_done, x);
 }
 
 }  // namespace

@@ -2,7 +2,8 @@
 """Checks that a name in an unnamed namespace stands in one source of its folder only, as unity builds ask (cmake/UnityBuild.cmake).
 
 A helper that two sources of a folder define is a twin: it belongs into a header of the folder. Constants, types and functions of the
-same parameters count; overloads and aliases do not. Tests, fuzzers, runtime/ and sources that are compiled alone
+same parameters count; overloads do not. A type (an alias too) and a function of one name clash as well, and so does a type that a
+header of the folder declares. Tests, fuzzers, runtime/ and sources that are compiled alone
 (SKIP_UNITY_BUILD_INCLUSION, COMPILE_OPTIONS) are left out.
   check_names.py [ROOT]: prints each twin with its places; exit status 1 where there is one.
 Cost: a second; it reads lines at the margin, as clang-format leaves them, not C++.
@@ -79,7 +80,14 @@ def alone(root):
 
 def twins(root):
     """Lists of places, "path:line: name", one list a name that stands in several sources of a folder."""
-    found, types = collections.defaultdict(dict), collections.defaultdict(dict)
+    found, types, kinds = (collections.defaultdict(dict) for _ in range(3))
+    for path in sorted(root.glob("*/**/*.h")):
+        if path.relative_to(root).parts[0] in LEFT_OUT:
+            continue
+        text = path.read_text()
+        for match in re.finditer(r"(?m)^" + TYPE.pattern + r"(?=[^;]*\{)", text):
+            place = f"{path.relative_to(root)}:{text.count(chr(10), 0, match.start()) + 1}: {match[1]}"
+            types[path.parent, match[1]].setdefault(path, place)
     skipped = alone(root)
     for path in sorted(root.glob("*/**/*.cc")):
         parts = path.relative_to(root).parts
@@ -87,10 +95,19 @@ def twins(root):
             continue
         text = path.read_text()
         for key, name, number in names(text):
-            found[path.parent, key].setdefault(path, f"{path.relative_to(root)}:{number}: {name}")
+            place = f"{path.relative_to(root)}:{number}: {name}"
+            found[path.parent, key].setdefault(path, place)
+            kinds[path.parent, name].setdefault(("(" in key, path), place)
+            if (path.parent, name) in types and "(" not in key:
+                types[path.parent, name].setdefault(path, place)
         for name, meaning, number in aliases(text):
-            types[path.parent, name].setdefault(meaning, f"{path.relative_to(root)}:{number}: {name}")
-    return [list(places.values()) for places in [*found.values(), *types.values()] if len(places) > 1]
+            place = f"{path.relative_to(root)}:{number}: {name}"
+            types[path.parent, name].setdefault(meaning, place)
+            kinds[path.parent, name].setdefault((False, path), place)
+    # A type in one source, a function in another.
+    mixed = [list(places.values()) for places in kinds.values()
+             if len({kind for kind, _ in places}) > 1 and len({path for _, path in places}) > 1]
+    return [list(places.values()) for places in [*found.values(), *types.values()] if len(places) > 1] + mixed
 
 
 def main():

@@ -12,9 +12,11 @@
 // im2col walks pixels instead: from the given one along w, h, d inside the corners of the map's
 // box, then to the next image; each pixel, moved by the offsets, gives a run of channels.
 // Limits: interleaved layouts fault; im2col::w is that walk along w alone.
+#include "ptxsim/rounding.h"
 #include "ptxsim/tensor_map.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <optional>
 
@@ -119,15 +121,24 @@ uint64_t TensorCopy::Swizzled(uint64_t address) const {
   return address ^ (address >> 3 & kMasks[map_.swizzle]);
 }
 
+constexpr int kTf32 = 11;  // and 12, whose denormals become zeros
+
+// Floats of tf32 tensors are rounded to it on their way to shared memory.
+void RoundToTf32(std::byte* at, bool flushes) {
+  float value;
+  std::memcpy(&value, at, sizeof(value));
+  if (value != value) return;
+  if (flushes && std::fabs(value) < 0x1p-126f) value = std::copysign(0.0f, value);
+  const uint32_t bits = RoundToFormat(value, kFormatTF32, Rounding::kNearest, false) << 13;
+  std::memcpy(at, &bits, sizeof(bits));
+}
+
 // What an element outside of the tensor is: zero, or NaN.
 void TensorCopy::Fill(std::byte* to) const {
   std::memset(to, 0, static_cast<size_t>(bytes_));
   const Type type = TypeOfElements(map_.element_type);
   if (map_.fill == 0 || !IsFloat(type)) return;
-  const uint64_t nan = type == Type::kF16    ? 0x7eff
-                       : type == Type::kBF16 ? 0x7fdf
-                       : type == Type::kF32  ? 0x7fffffff
-                                             : 0x7fffffffffffffff;
+  constexpr uint64_t nan = 0x7ff77ff77ff77ff7;  // of each width, as an H200 fills
   std::memcpy(to, &nan, static_cast<size_t>(bytes_));
 }
 
@@ -163,6 +174,7 @@ bool TensorCopy::CopyElement(const int64_t at[5], uint64_t shared) {
           absl::StrCat("tensor copy of bytes that nothing has written, at global address 0x",
                        absl::Hex(address)));
     std::memcpy(own, other, static_cast<size_t>(bytes_));
+    if (map_.element_type >= kTf32) RoundToTf32(own, map_.element_type > kTf32);
     return true;
   }
   if (combine_ != nullptr) {

@@ -4,10 +4,12 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "analysis/module_match.h"
 #include "passes/framework/pass_list.h"
 #include "passes/fusions/fusion_decisions.h"
 #include "printer/printer.h"
+#include "support/text.h"
 
 namespace hlokit {
 namespace {
@@ -17,7 +19,7 @@ constexpr absl::string_view kFusion = "fusion";
 }  // namespace
 
 Explanation::Explanation(std::string name, std::string passes)
-    : name_(std::move(name)), passes_(std::move(passes)) {
+    : name_(absl::StrReplaceAll(name, {{"%", ""}})), passes_(std::move(passes)) {
   if (const size_t comma = name_.find(','); comma != name_.npos)
     pair_.emplace(name_.substr(0, comma), name_.substr(comma + 1), passes_);
 }
@@ -30,7 +32,12 @@ void Explanation::End(const Module& module) {
     absl::StrAppend(&events_, "in ", computation, ": ", text, "\n");
     seen_ = true;
   }
-  if (seen_) NoteFusions(module, "fusion, if it ran now");
+  if (seen_) return NoteFusions(module, "fusion, if it ran now");
+  std::vector<absl::string_view> names;
+  for (const Computation* c : module.Computations())
+    for (const Instruction* i : c->Instructions()) names.push_back(i->name());
+  missing_ = absl::StrCat("no instruction has this name before or after any pass that ran",
+                          DidYouMean(name_, names));
 }
 
 std::map<std::string, std::string> Explanation::Find(const Module& module) const {
@@ -120,8 +127,7 @@ void Explanation::NoteReplacements(const Module& before, const Module& after) {
 std::string Explanation::Text() const {
   if (pair_) return pair_->Text();
   return absl::StrCat(
-      "// ", name_,
-      seen_ ? "\n" : ": no instruction has this name before or after any pass that ran\n", events_);
+      "// ", name_, missing_.empty() ? "" : ": ", missing_, "\n", events_);
 }
 
 }  // namespace hlokit

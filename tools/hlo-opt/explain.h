@@ -17,7 +17,7 @@ namespace hlokit {
 // a walk over the module's names before and after each pass, and fusion a second time.
 class Explanation {
  public:
-  // `name`: of one instruction, or of two with a comma between, whose way into one fusion is told
+  // `name`: of one instruction (with % before it or not), or of two with a comma between, whose way into one fusion is told
   // instead (PairExplanation). `passes`: the list that runs.
   Explanation(std::string name, std::string passes);
 
@@ -36,6 +36,9 @@ class Explanation {
 
   // What was noted, a line an event; says so where no pass ever saw such a name.
   std::string Text() const;
+  // After the end: that no pass saw such a name, and which one is near. Empty where one did, and of
+  // two names, whose text says it.
+  const std::string& missing() const { return missing_; }
 
  private:
   // Text of each instruction of that name, by its computation's name.
@@ -47,7 +50,7 @@ class Explanation {
   std::optional<PairExplanation> pair_;
   std::map<std::string, std::string> before_;
   bool seen_ = false;
-  std::string events_;
+  std::string events_, missing_;
 };
 
 }  // namespace hlokit

@@ -42,6 +42,8 @@ class Observer {
   std::string Summary(const PassReport& report) const;
   // --explain; empty without it.
   std::string Explained() const { return options_.explain.empty() ? "" : explanation_.Text(); }
+  // That --explain names nothing, and what is near; empty where it does.
+  const std::string& missing() const { return explanation_.missing(); }
 
  private:
   void PrintChange(const PassRun& run, const Module& module);

@@ -65,9 +65,11 @@ absl::Status RunObserved(Module& module, const std::string& spec, const OptOptio
     ShowFault("hlo-opt", "warning", absl::AbortedError(absl::StrCat("pass ", misreport)));
   const std::string summary = observer.Summary(report);
   std::fwrite(summary.data(), 1, summary.size(), stderr);
+  if (status.ok() && options.explains_alone() && !observer.missing().empty())
+    return NotFound("--explain=", options.explain, ": ", observer.missing());
   const std::string explained = observer.Explained();
   std::fwrite(explained.data(), 1, explained.size(), options.explains_alone() ? stdout : stderr);
-  if (status.ok() && options.verify && options.verify_each.empty()) 
+  if (status.ok() && options.verify && options.verify_each.empty())
     status = VerifyResult(module, options.for_passes_only);
   return status;
 }
@@ -96,7 +98,7 @@ absl::Status Explained(absl::Status status, const std::string& spec, const OptOp
 
 absl::Status Transform(Module& module, const std::string& spec, const OptOptions& options,
                        const Reload& reload, std::vector<PassRun>& runs) {
-  if (spec.empty() && options.explain.empty()) return absl::OkStatus();
+  if (spec.empty() && options.explain.empty() && !options.stats) return absl::OkStatus();
   PassMoment last;
   PassReport report;
   const absl::Status status = RunObserved(module, spec, options, last, report);

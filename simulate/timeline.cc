@@ -170,10 +170,13 @@ class Simulator {
   }
 
   // Of all arrays of a collective, one after the other, but for those of an all-to-all, which are
-  // one exchange. At a permute all devices meet, as hlokit's do.
+  // one exchange. At a permute all devices meet, as hlokit's do; and devices that share cores wait
+  // for one another's turns, whatever group each is in (two groups of four threads take on two
+  // cores no less than one of eight).
   double ParticipationTime(const Instruction& collective, const KindAtSite& at) const {
     const auto kind = KindOf(collective);
-    const auto count = static_cast<double>(kind ? at.shape.count() : result_.devices);
+    const bool all_meet = !kind || (device_.at_full_speed > 0 && at.shape.count() > 1);
+    const auto count = static_cast<double>(all_meet ? result_.devices : at.shape.count());
     const bool at_once = kind == CollectiveKind::kAlltoall;
     const int64_t rounds = at_once ? 1 : std::max<int64_t>(1, collective.operand_count());
     return device_.collective * std::ceil(std::log2(count)) * static_cast<double>(rounds);

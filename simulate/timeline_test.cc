@@ -109,6 +109,27 @@ TEST(TimelineTest, TakingPartInACollectiveCostsEachDevice) {
   EXPECT_DOUBLE_EQ(Predict(*module, host).seconds, before + 4 * 1e-5);
 }
 
+// On cores that devices share, all wait for all.
+TEST(TimelineTest, GroupsOfDevicesThatShareCoresTakeTurns) {
+  Topology host = Machine();
+  host.device.collective = 1e-5;
+  const auto seconds = [&](const char* groups) {
+    const auto module = Parsed(
+        absl::StrCat("ENTRY e {\n  x = f32[8] parameter(0)\n  ROOT s = f32[8] all-reduce(x), ",
+                     "channel_id=1, use_global_device_ids=true, to_apply=add, replica_groups={",
+                     groups, "}\n}"),
+        kFour);
+    Topology free = host;
+    free.device.collective = 0;
+    return Predict(*module, host).seconds - Predict(*module, free).seconds;
+  };
+  EXPECT_NEAR(seconds("{0,1,2,3}"), 2e-5, 1e-9);
+  EXPECT_NEAR(seconds("{0,1},{2,3}"), 1e-5, 1e-9);
+  host.device.at_full_speed = 4;
+  EXPECT_NEAR(seconds("{0,1,2,3}"), 2e-5, 1e-9);
+  EXPECT_NEAR(seconds("{0,1},{2,3}"), 2e-5, 1e-9);
+}
+
 TEST(TimelineTest, TransfersOfOneLinkQueue) {
   const auto module = Parsed(
       "ENTRY e {\n  x = f32[250000] parameter(0)\n"

@@ -19,14 +19,14 @@ trap 'umount "$root/proc"' EXIT
 
 inside() { chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"; }
 
-# check NAME PATTERN COMMAND: the output of a shell command inside holds the pattern.
+# check NAME PATTERN COMMAND: a shell command inside ends with 0, and its output holds the pattern.
 check() {
-  local output
-  output=$(inside bash -c "$3" 2>&1) || true
-  if grep -qE -- "$2" <<< "$output"; then
+  local output status=0
+  output=$(inside bash -c "$3" 2>&1) || status=$?
+  if ((status == 0)) && grep -qE -- "$2" <<< "$output"; then
     echo "ok      $1"
   else
-    echo "FAILED  $1: no $2 in"
+    echo "FAILED  $1: exit status $status, or no $2 in"
     head -20 <<< "$output"
     failed=1
   fi
@@ -72,9 +72,10 @@ check "a C program links" "linked" "cd /packages && gcc c.c \$(pkg-config --cfla
 check "pkg-config hlokit-runtime" "-lhlokit_runtime" "pkg-config --libs hlokit-runtime"
 check "an AOT program links" "linked" "cd /packages && hlo-aot m.hlo --name=m -o m.o --header=m.h && printf '#include \"m.h\"\nint main() { return 0; }\n' > a.cc &&
   g++ -std=c++20 \$(pkg-config --cflags hlokit-runtime) a.cc m.o \$(pkg-config --libs hlokit-runtime) -o a && ./a && echo linked"
-check "neovim knows the file type" "hlo" "mkdir -p ~/.config/nvim && cp -r /usr/share/hlokit/editors/vim/* ~/.config/nvim/ &&
+check "neovim knows the file type" "filetype=hlo" "mkdir -p ~/.config/nvim && cp -r /usr/share/hlokit/editors/vim/* ~/.config/nvim/ &&
   nvim --headless /packages/m.hlo +'set filetype?' +qa"
 check "the VS Code extension" "package.json" "ls /usr/share/hlokit/editors/vscode"
-check "python3 imports hlokit" "hlokit" "python3 -c 'import hlokit; print(hlokit.__name__)'"
+check "python3 runs a module" "^ran .*4" "python3 -c 'import hlokit
+print(\"ran\", hlokit.Module.load(\"/packages/m.hlo\").compile()())'"
 exit $failed
 # SPDX-License-Identifier: Apache-2.0

@@ -57,6 +57,13 @@ inline constexpr int kKernelNode = 0, kCopyNode = 1, kConditionalNode = 13;
 inline constexpr int kIfNode = 0, kWhileNode = 1;
 inline constexpr int kDeviceMemory = 2;
 
+// CUgraphEdgeData. From port 1, of type 1: the node may start when all blocks of the kernel before
+// it have executed griddepcontrol.launch_dependents, and waits for its end by griddepcontrol.wait.
+struct GraphEdge {
+  unsigned char from_port, to_port, type;
+  unsigned char reserved[5];
+};
+
 // CUDA_KERNEL_NODE_PARAMS_v3.
 struct KernelNodeParams {
   Function function;

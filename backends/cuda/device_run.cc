@@ -297,7 +297,8 @@ absl::Status CudaDeviceRun::RunKernels(const Step& step) {
                            " are supported");
     if (recorder_ != nullptr) {
       RETURN_IF_ERROR(recorder_->AddKernel(code_.functions.at(launch.kernel), blocks, threads,
-                                           launch.shared_bytes, parameters.data()));
+                                           launch.shared_bytes, parameters.data(),
+                                           graphs_->overlaps()));
       continue;
     }
     RETURN_IF_ERROR(code_.driver->Check(

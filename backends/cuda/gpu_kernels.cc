@@ -22,6 +22,7 @@
 #include "backends/cuda/vector_kernels.h"
 #include "backends/cuda/warpgroup_dot_kernels.h"
 #include "codegen/kernel_strategies.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "support/diagnostics.h"
 #include "support/status.h"
@@ -162,14 +163,25 @@ llvm::Value* ThreadNumber(Builder& b, const GpuGrid& grid, unsigned bits) {
   return b.CreateNSWAdd(b.CreateNSWMul(block, threads), thread);
 }
 
+bool CanWait(const GpuArch& arch) { return arch.number >= 90; }
+
+// Lets the next kernel of a graph start when all blocks of this one have, and waits for all that
+// the kernel before this one wrote.
+void EmitDependence(Builder& b) {
+  auto* const type = llvm::FunctionType::get(b.getVoidTy(), false);
+  b.CreateCall(llvm::InlineAsm::get(type, "griddepcontrol.launch_dependents;\ngriddepcontrol.wait;",
+                                    "~{memory}", /*hasSideEffects=*/true));
+}
+
 const Instruction* EmitKernel(llvm::Module& module, const Step& step, const Kernel& kernel,
-                              GpuLaunch& launch, int64_t& scratch_bytes) {
+                              const GpuArch& arch, GpuLaunch& launch, int64_t& scratch_bytes) {
   llvm::LLVMContext& context = module.getContext();
   launch.grid = GridOf(kernel.units);
   llvm::Function* const function =
       DeclareKernel(module, launch.kernel, ArrayCount(step), launch.grid.threads);
   Builder b(llvm::BasicBlock::Create(context, "entry", function));
   b.set_index_bits(kernel.index_bits);
+  if (CanWait(arch)) EmitDependence(b);
   Parameters arrays(step, *function, b);
   // Idle threads have numbers, too, which must not wrap.
   const bool wide = kernel.index_bits > 32 || launch.grid.Threads() > INT32_MAX;
@@ -191,7 +203,7 @@ const Instruction* EmitKernel(llvm::Module& module, const Step& step, const Kern
   return arrays.unsupported;
 }
 
-absl::Status EmitStep(llvm::Module& module, const Step& step,
+absl::Status EmitStep(llvm::Module& module, const Step& step, const GpuArch& arch,
                       absl::Span<const KernelStrategy> strategies, size_t& next, GpuKernels& out) {
   const Instruction& i = *step.instruction;
   const auto in_place = [&](int64_t o, int64_t leaf) {
@@ -202,7 +214,7 @@ absl::Status EmitStep(llvm::Module& module, const Step& step,
     if (kernel.units == 0) continue;
     GpuLaunch& launch = launches.emplace_back(KernelName(next++, i));
     const Instruction* const unsupported =
-        EmitKernel(module, step, kernel, launch, out.scratch_bytes);
+        EmitKernel(module, step, kernel, arch, launch, out.scratch_bytes);
     if (unsupported != nullptr)
       return WithPlace(
           Unimplemented(Text(unsupported->opcode()), " of ", Text(unsupported->operand(0)->shape()),
@@ -226,11 +238,12 @@ absl::StatusOr<GpuKernels> EmitGpuKernels(const Program& program, const GpuArch&
                                           llvm::Module& module) {
   const std::vector<KernelStrategy> strategies = StrategiesFor(arch);
   GpuKernels out;
+  out.wait = CanWait(arch);
   size_t next = 0;
   for (const StepSequence& sequence : program.sequences)
     for (const Step& step : sequence.steps)
       if (step.kind == StepKind::kKernel)
-        RETURN_IF_ERROR(EmitStep(module, step, strategies, next, out));
+        RETURN_IF_ERROR(EmitStep(module, step, arch, strategies, next, out));
   return out;
 }
 

@@ -35,6 +35,7 @@ struct GpuLaunch {
 struct GpuKernels {
   // In the order in which they run, one after the other.
   absl::flat_hash_map<const Step*, std::vector<GpuLaunch>> launches;
+  bool wait = false;          // for the kernel before them, by griddepcontrol (sm_90)
   int64_t scratch_bytes = 0;  // that the largest needs; its contents end with a step
 };
 

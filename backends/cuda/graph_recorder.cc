@@ -29,11 +29,12 @@ absl::Status GraphRecorder::Add(cuda::GraphNodeParams& params, absl::string_view
       Check(code_.driver->cuGraphAddNode(&node, graph_, &last_, last_ != nullptr ? 1 : 0, &params),
             absl::StrCat("cuGraphAddNode of ", what)));
   last_ = node;
+  last_waits_ = false;
   return absl::OkStatus();
 }
 
 absl::Status GraphRecorder::AddKernel(cuda::Function function, int64_t blocks, int threads,
-                                      int64_t shared_bytes, void** parameters) {
+                                      int64_t shared_bytes, void** parameters, bool waits) {
   cuda::GraphNodeParams params = {};
   params.type = cuda::kKernelNode;
   params.kernel = {.function = function,
@@ -41,7 +42,18 @@ absl::Status GraphRecorder::AddKernel(cuda::Function function, int64_t blocks, i
                    .block = {static_cast<unsigned>(threads), 1, 1},
                    .shared_bytes = static_cast<unsigned>(shared_bytes),
                    .parameters = parameters};
-  return Add(params, "a kernel");
+  if (!waits || !last_waits_) {
+    RETURN_IF_ERROR(Add(params, "a kernel"));
+    last_waits_ = waits;
+    return absl::OkStatus();
+  }
+  constexpr cuda::GraphEdge kProgrammatic = {.from_port = 1, .type = 1};
+  cuda::GraphNode node = nullptr;
+  RETURN_IF_ERROR(
+      Check(code_.driver->cuGraphAddNode_v2(&node, graph_, &last_, &kProgrammatic, 1, &params),
+            "cuGraphAddNode_v2 of a kernel"));
+  last_ = node;
+  return absl::OkStatus();
 }
 
 absl::Status GraphRecorder::AddCopy(Address to, Address from, int64_t bytes) {
@@ -86,6 +98,7 @@ absl::Status GraphRecorder::AddConditional(int type, cuda::GraphCondition condit
   RETURN_IF_ERROR(body());
   graph_ = outer;
   last_ = node;
+  last_waits_ = false;
   return absl::OkStatus();
 }
 

@@ -46,9 +46,11 @@ class GraphRecorder {
   GraphRecorder& operator=(const GraphRecorder&) = delete;
 
   absl::Status Begin();
-  // The values of the parameters are read now.
+  // The values of the parameters are read now. `waits`: the kernel waits by itself for what the one
+  // before it writes and tells when the next may start (griddepcontrol), so that neighbours
+  // overlap.
   absl::Status AddKernel(cuda::Function function, int64_t blocks, int threads, int64_t shared_bytes,
-                         void** parameters);
+                         void** parameters, bool waits = false);
   absl::Status AddCopy(Address to, Address from, int64_t bytes);
   // while (condition(), *selector) body(). `selector` is a pred[] that `condition` computes.
   absl::Status AddWhile(Address selector, Body condition, Body body);
@@ -68,6 +70,7 @@ class GraphRecorder {
   cuda::Graph root_ = nullptr;
   cuda::Graph graph_ = nullptr;     // to which nodes are added
   cuda::GraphNode last_ = nullptr;  // of graph_
+  bool last_waits_ = false;         // a kernel that tells when the next may start
 };
 
 }  // namespace hlokit

@@ -32,6 +32,7 @@ bool StepGraphs::AreWanted(const GpuProgram& program) {
 StepGraphs::StepGraphs(const GpuProgram& program, bool has_conditions)
     : program_(program), has_conditions_(has_conditions) {
   if (std::strcmp(WantedGraphs(), "1") == 0) runs_before_ = 0;
+  overlaps_ = program.kernels.wait && std::strcmp(WantedGraphs(), "apart") != 0;
   const std::vector<StepSequence>& sequences = program.program.sequences;
   nodes_.assign(sequences.size(), kHost);
   for (size_t k = sequences.size(); k-- > 0;) nodes_[k] = NodesOf(static_cast<int32_t>(k));

@@ -37,6 +37,9 @@ class StepGraphs {
   // After how many runs a segment is recorded.
   int64_t runs_before() const { return runs_before_; }
 
+  // Whether kernels may start before the one before them has ended.
+  bool overlaps() const { return overlaps_; }
+
   // Not wanted (HLOKIT_CUDA_GRAPHS=0), or not possible where each step is looked at by itself.
   static bool AreWanted(const GpuProgram& program);
 
@@ -50,6 +53,7 @@ class StepGraphs {
   const GpuProgram& program_;
   const bool has_conditions_;
   int64_t runs_before_ = 1;
+  bool overlaps_ = false;
   std::vector<int64_t> nodes_;  // of each sequence
   std::vector<std::vector<GraphSegment>> segments_;
 };

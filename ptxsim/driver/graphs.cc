@@ -174,6 +174,14 @@ Result cuGraphAddNode(GraphNode* node, Graph graph, const GraphNode* dependencie
   return kSuccess;
 }
 
+// Edges say when a node may start; here it starts when all before it have ended.
+Result cuGraphAddNode_v2(GraphNode* node, Graph graph, const GraphNode* dependencies,
+                         const GraphEdge* edges, size_t dependency_count, GraphNodeParams* params) {
+  for (size_t k = 0; edges != nullptr && k < dependency_count; ++k)
+    if (edges[k].type > 1 || edges[k].from_port > 2 || edges[k].to_port != 0) return kInvalidValue;
+  return cuGraphAddNode(node, graph, dependencies, dependency_count, params);
+}
+
 Result cuGraphConditionalHandleCreate(GraphCondition* condition, Graph graph, Context,
                                       unsigned value, unsigned flags) {
   if (const Result result = CheckCurrent(); result != kSuccess) return result;

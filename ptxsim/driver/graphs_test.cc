@@ -150,6 +150,9 @@ TEST_F(GraphsTest, RefusesWhatIsWrong) {
   params.type = kCopyNode;
   params.copy = {};
   EXPECT_EQ(Add(graph_, last, params), kNotSupported);
+  const GraphEdge edge = {.to_port = 1};
+  params.type = kConditionalNode;
+  EXPECT_EQ(cuGraphAddNode_v2(&other, graph_, &last, &edge, 1, &params), kInvalidValue);
   GraphExec exec = nullptr;
   EXPECT_EQ(cuGraphInstantiateWithFlags(&exec, nullptr, 0), kInvalidValue);
   EXPECT_EQ(cuGraphLaunch(nullptr, nullptr), kInvalidValue);

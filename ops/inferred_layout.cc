@@ -68,6 +68,9 @@ Shape WithInferredLayout(const Shape& shape, Opcode opcode, absl::Span<const Sha
                          const AttributesBase* attributes, absl::Span<Computation* const> called) {
   Shape result = shape.WithDefaultLayout();
   if (const Shape* like = LikeWhat(opcode, operands, attributes, called)) TakeLayout(*like, result);
+  // XLA's reader names no element size for what two operands give as pred, whatever theirs is.
+  if (operands.size() == 2 && result.type == ElementType::kPred && HasTrait(opcode, kElementwise))
+    DropElementSize(result.layout);
   if (opcode == Opcode::kTranspose)
     TransposeLayout(*operands[0],
                     static_cast<const AttributesOf<DimensionsAttrs>*>(attributes)->value.dimensions,

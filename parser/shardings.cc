@@ -124,9 +124,10 @@ void Rearrange(Sharding& s, const DimVector& perm, int sort_last) {
 }
 
 // Manual before unreduced before replicated, as XLA sorts them; others in front.
+constexpr int kManualOrder = 1, kReplicatedOrder = 9;
 int TypeOrder(const std::string& type) {
-  if (type == "replicated") return 9;
-  return type == "maximal" ? 0 : type == "manual" ? 1 : 2;
+  if (type == "replicated") return kReplicatedOrder;
+  return type == "maximal" ? 0 : type == "manual" ? kManualOrder : 2;
 }
 
 void BecomeSimple(Sharding& s, const std::string& type) {
@@ -140,11 +141,13 @@ void BecomeSimple(Sharding& s, const std::string& type) {
 }
 
 // The subgroup dimensions by type, merged and sorted. `types` are those of the last dimensions.
+// Without tiles of data one type alone is a simple sharding. As in XLA `maximal` is none, nor is
+// `unreduced` that others of size 1 leave alone.
 void Canonicalize(Sharding& s, std::vector<std::string> types) {
   const size_t data = s.tile_dims.size() - types.size();
   int64_t tiles = 1;
   for (size_t i = 0; i < data; ++i) tiles *= s.tile_dims[i];
-  if (tiles == 1 &&
+  if (tiles == 1 && types[0] != "maximal" &&
       std::count(types.begin(), types.end(), types[0]) == static_cast<int64_t>(types.size()))
     return BecomeSimple(s, types[0]);
   std::map<int, std::vector<int64_t>> by_type;
@@ -161,7 +164,9 @@ void Canonicalize(Sharding& s, std::vector<std::string> types) {
     by_type[TypeOrder(types[i])].push_back(d);
     names[TypeOrder(types[i])] = types[i];
   }
-  if (tiles == 1 && names.size() == 1) return BecomeSimple(s, names.begin()->second);
+  if (tiles == 1 && names.size() == 1 &&
+      (names.count(kManualOrder) != 0 || names.count(kReplicatedOrder) != 0))
+    return BecomeSimple(s, names.begin()->second);
   DimVector merged(s.tile_dims.begin(), s.tile_dims.begin() + data);
   int sort_last = 0;
   perm.insert(perm.end(), trivial.begin(), trivial.end());

@@ -1,4 +1,11 @@
 // Rules that XLA applies always and that round otherwise than what they replace.
+//   a - c -> a + -c      a / pow(b, c) -> a * pow(b, -c)      log(sqrt(a)) -> 0.5 * log(a)
+//   reduce(broadcast(x), 0), add -> x * n      reduce(reduce(x)) -> reduce(x)
+//   a reduce-window over whole dimensions -> reshape(reduce(x))
+#include <algorithm>
+
+#include "ops/dim_lists.h"
+#include "passes/rewrite/hlo_writer.h"
 #include "passes/simplify/facts.h"
 #include "passes/simplify/rule.h"
 
@@ -37,6 +44,21 @@ Instruction* DivByConstant(Instruction* i, Rewriter& r) {
   return r.Add(Opcode::kMultiply, i->shape(), {i->operand(0), factor});
 }
 
+// a - c of a constant c, or one that is broadcast, is a + -c. Exact, but XLA's form alone: whoever
+// looks for differences no longer finds one.
+Instruction* SubConstant(Instruction* i, Rewriter& r) {
+  const Instruction* by = i->operand(1);
+  const Instruction* constant = Is(by, Opcode::kBroadcast) ? by->operand(0) : by;
+  if (!Float(i) || !constant->IsConstant() || constant->literal() == nullptr ||
+      i->operand(0)->IsConstant())
+    return nullptr;
+  Literal negated = *constant->literal();
+  for (int64_t k = 0; k < negated.element_count(); ++k) negated.SetDouble(k, -negated.GetDouble(k));
+  Instruction* term = r.Constant(std::move(negated));
+  if (constant != by) term = r.Broadcast(term, by->shape(), by->attr<BroadcastAttrs>().dimensions);
+  return r.Add(Opcode::kAdd, i->shape(), {i->operand(0), term});
+}
+
 // a / broadcast(b) is a * broadcast(1 / b).
 Instruction* DivByBroadcast(Instruction* i, Rewriter& r) {
   const Instruction* by = i->operand(1);
@@ -63,7 +85,8 @@ Instruction* DivOfDiv(Instruction* i, Rewriter& r) {
   return nullptr;
 }
 
-// a / exp(b) is a * exp(-b), a / sqrt(b) is a * rsqrt(b), a / rsqrt(b) is a * sqrt(b).
+// a / exp(b) is a * exp(-b), a / pow(b, c) is a * pow(b, -c), a / sqrt(b) is a * rsqrt(b),
+// a / rsqrt(b) is a * sqrt(b).
 Instruction* DivByFunction(Instruction* i, Rewriter& r) {
   const Instruction* by = i->operand(1);
   if (!Float(i) || by->users().size() != 1) return nullptr;
@@ -71,6 +94,9 @@ Instruction* DivByFunction(Instruction* i, Rewriter& r) {
   if (Is(by, Opcode::kExponential)) {
     Instruction* negated = r.Add(Opcode::kNegate, i->shape(), {by->operand(0)});
     factor = r.Clone(by, i->shape(), {negated});
+  } else if (Is(by, Opcode::kPower)) {
+    Instruction* negated = r.Add(Opcode::kNegate, i->shape(), {by->operand(1)});
+    factor = r.Clone(by, i->shape(), {by->operand(0), negated});
   } else if (Is(by, Opcode::kSqrt)) {
     factor = r.Add(Opcode::kRsqrt, i->shape(), {by->operand(0)});
   } else if (Is(by, Opcode::kRsqrt)) {
@@ -84,6 +110,14 @@ Instruction* DivByFunction(Instruction* i, Rewriter& r) {
 Instruction* LogOfExp(Instruction* i, Rewriter&) {
   const Instruction* a = i->operand(0);
   return Float(i) && Is(a, Opcode::kExponential) ? a->operand(0) : nullptr;
+}
+
+// log(sqrt(a)) is 0.5 * log(a), log(rsqrt(a)) is -0.5 * log(a).
+Instruction* LogOfRoot(Instruction* i, Rewriter& r) {
+  const Instruction* a = i->operand(0);
+  if (!Float(i) || (!Is(a, Opcode::kSqrt) && !Is(a, Opcode::kRsqrt))) return nullptr;
+  Instruction* log = r.Clone(i, i->shape(), {a->operand(0)});
+  return HloWriter(r).WithNumber(Opcode::kMultiply, log, Is(a, Opcode::kSqrt) ? 0.5 : -0.5);
 }
 
 // exp(a) to the power b is exp(a * b).
@@ -104,16 +138,87 @@ Instruction* PowerOfConstant(Instruction* i, Rewriter& r) {
   return r.Add(Opcode::kMultiply, i->shape(), {r.Add(Opcode::kMultiply, i->shape(), {a, a}), a});
 }
 
+// What a reduction of one array combines with: add or multiply of floats, whose order rounds.
+std::optional<Opcode> FloatReducer(const Instruction* i) {
+  if (i->operand_count() != 2 || !Float(i) || i->operand(0)->shape().type != i->shape().type)
+    return std::nullopt;
+  const std::optional<Opcode> opcode = ReducerOpcode(*i->to_apply());
+  return opcode == Opcode::kAdd || opcode == Opcode::kMultiply ? opcode : std::nullopt;
+}
+
+// A sum along dimensions that a broadcast added is a multiple.
+Instruction* SumOfBroadcast(Instruction* i, Rewriter& r) {
+  const Instruction* broadcast = i->operand(0);
+  if (FloatReducer(i) != Opcode::kAdd || !Is(broadcast, Opcode::kBroadcast) ||
+      !IsSplat(i->operand(1), 0) || broadcast->shape().ElementCount() == 0)
+    return nullptr;
+  const DimVector& summed = i->attr<DimensionsAttrs>().dimensions;
+  DimVector dims;
+  for (const int64_t d : broadcast->attr<BroadcastAttrs>().dimensions) {
+    if (Contains(summed, d)) return nullptr;
+    dims.push_back(
+        d - std::count_if(summed.begin(), summed.end(), [d](int64_t taken) { return taken < d; }));
+  }
+  int64_t count = 1;
+  for (const int64_t d : summed) count *= broadcast->shape().dims[d];
+  Instruction* x = broadcast->operand(0);
+  if (x->shape().dims != i->shape().dims) x = r.Broadcast(x, i->shape(), dims);
+  return HloWriter(r).WithNumber(Opcode::kMultiply, x, static_cast<double>(count));
+}
+
+// One reduction along the dimensions of both.
+Instruction* FloatReduceOfReduce(Instruction* i, Rewriter& r) {
+  const Instruction* inner = i->operand(0);
+  const std::optional<Opcode> opcode = FloatReducer(i);
+  if (!opcode || !Is(inner, Opcode::kReduce) || inner->users().size() != 1 ||
+      FloatReducer(inner) != opcode || !IsSplat(inner->operand(1), *opcode == Opcode::kAdd ? 0 : 1))
+    return nullptr;
+  const DimVector& first = inner->attr<DimensionsAttrs>().dimensions;
+  DimVector reduced = first, left;
+  for (int64_t d = 0; d < inner->operand(0)->shape().rank(); ++d)
+    if (!Contains(first, d)) left.push_back(d);
+  for (const int64_t d : i->attr<DimensionsAttrs>().dimensions) reduced.push_back(left[d]);
+  std::sort(reduced.begin(), reduced.end());
+  Instruction* made = r.Clone(i, i->shape(), {inner->operand(0), i->operand(1)});
+  made->mutable_attr<DimensionsAttrs>().dimensions = std::move(reduced);
+  return made;
+}
+
+// A window that is one element or all of each dimension, and does not move.
+Instruction* WholeWindow(Instruction* i, Rewriter& r) {
+  const Instruction* x = i->operand(0);
+  if (i->operand_count() != 2 || !i->shape().IsArray() || x->shape().HasDynamicDims())
+    return nullptr;
+  DimVector reduced;
+  const Window& window = i->attr<WindowAttrs>().window;
+  for (size_t d = 0; d < window.size(); ++d) {
+    WindowDim w = window[d];
+    const int64_t size = w.size;
+    w.size = 1;
+    if (size != 1) w.stride = 1;
+    if (!(w == WindowDim{}) || (size != 1 && size != x->shape().dims[d])) return nullptr;
+    if (size != 1) reduced.push_back(static_cast<int64_t>(d));
+  }
+  if (reduced.empty()) return nullptr;
+  HloWriter w(r);
+  return r.Reshape(w.Reduce(i->operand(0), i->operand(1), reduced, i->to_apply()), i->shape());
+}
+
 constexpr Rule kRoundingRules[] = {
     {"exp-product", Opcode::kMultiply, ExpProduct},
     {"sqrt-square", Opcode::kMultiply, SqrtSquare},
+    {"sub-constant", Opcode::kSubtract, SubConstant},
     {"div-by-constant", Opcode::kDivide, DivByConstant},
     {"div-by-broadcast", Opcode::kDivide, DivByBroadcast},
     {"div-of-div", Opcode::kDivide, DivOfDiv},
     {"div-by-function", Opcode::kDivide, DivByFunction},
     {"log-of-exp", Opcode::kLog, LogOfExp},
+    {"log-of-root", Opcode::kLog, LogOfRoot},
     {"power-of-exp", Opcode::kPower, PowerOfExp},
     {"power-of-constant", Opcode::kPower, PowerOfConstant},
+    {"sum-of-broadcast", Opcode::kReduce, SumOfBroadcast},
+    {"reduce-of-float-reduce", Opcode::kReduce, FloatReduceOfReduce},
+    {"reduce-window-whole", Opcode::kReduceWindow, WholeWindow},
     {"add-float-scatter-to-zeros", Opcode::kAdd, AddScatterToZeros},
     {"add-float-update-of-zeros", Opcode::kAdd, AddUpdateOfZeros},
 };

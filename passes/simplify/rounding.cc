@@ -52,6 +52,7 @@ Instruction* SubConstant(Instruction* i, Rewriter& r) {
   if (!Float(i) || !constant->IsConstant() || constant->literal() == nullptr ||
       i->operand(0)->IsConstant())
     return nullptr;
+  if (IsSplat(by, 0)) return nullptr;  // sub-zero's
   Literal negated = *constant->literal();
   for (int64_t k = 0; k < negated.element_count(); ++k) negated.SetDouble(k, -negated.GetDouble(k));
   Instruction* term = r.Constant(std::move(negated));

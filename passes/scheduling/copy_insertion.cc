@@ -150,8 +150,7 @@ bool KeepsArgument(const Instruction& copy, const Branch& branch) {
 }
 
 // Users of copies that change no layout read what was copied.
-bool BypassCopies(Computation& computation, const Branch& branch) {
-  bool changed = false;
+void BypassCopies(Computation& computation, const Branch& branch) {
   const auto holds = [&](const Instruction* user) {  // the state of a loop and the like
     return user->opcode() == Opcode::kTuple && (branch.conditional == nullptr || !user->IsRoot());
   };
@@ -163,15 +162,10 @@ bool BypassCopies(Computation& computation, const Branch& branch) {
         std::any_of(i->users().begin(), i->users().end(), holds))
       continue;
     i->ReplaceAllUsesWith(i->operand(0));
-    changed = true;
   }
-  return changed;
 }
 
-bool CopyOperand(Instruction* user, int64_t k) {
-  user->SetOperand(k, Copied(user->operand(k)));
-  return true;
-}
+void CopyOperand(Instruction* user, int64_t k) { user->SetOperand(k, Copied(user->operand(k))); }
 
 // The operand that `i` writes into; -1 where it makes its own array.
 int64_t WrittenOperand(const Instruction* i) {
@@ -184,24 +178,21 @@ int64_t WrittenOperand(const Instruction* i) {
   return -1;
 }
 
-bool CopyForUpdates(Computation& computation) {
-  bool changed = false;
+void CopyForUpdates(Computation& computation) {
   for (Instruction* i : computation.PostOrder()) {
     const int64_t k = IsPin(*i) ? 0 : WrittenOperand(i);
     if (k < 0) continue;
     const Instruction* x = i->operand(k);
     const Origin origin = OriginOf(x);
     if (IsReadOnly(origin) || x->IsRoot() || !AllReadBefore(Readers(x, nullptr), i))
-      changed |= CopyOperand(i, k);
+      CopyOperand(i, k);
   }
-  return changed;
 }
 
 // Each part of the initial tuple that changes must be an array of the loop's own.
-bool CopyInitial(const WhileState& loop) {
+void CopyInitial(const WhileState& loop) {
   Instruction* init = loop.loop->operand(0);
-  if (init->opcode() != Opcode::kTuple) return false;
-  bool changed = false;
+  if (init->opcode() != Opcode::kTuple) return;
   std::vector<Origin> taken;
   for (int64_t k = 0; k < init->operand_count(); ++k) {
     const Instruction* x = init->operand(k);
@@ -211,9 +202,8 @@ bool CopyInitial(const WhileState& loop) {
                   std::find(taken.begin(), taken.end(), origin) != taken.end();
     taken.push_back(origin);
     if (!copies) copies = !AllReadBefore(Readers(x, init), loop.loop);
-    if (copies) changed |= CopyOperand(init, k);
+    if (copies) CopyOperand(init, k);
   }
-  return changed;
 }
 
 // True if `reader` only hands part k of the loop to an inner loop that gives it back as `next`.
@@ -265,8 +255,7 @@ bool MayUpdatePart(const WhileState& loop, int64_t k) {
   return true;
 }
 
-bool CopyNext(const WhileState& loop) {
-  bool changed = false;
+void CopyNext(const WhileState& loop) {
   std::vector<Origin> taken;
   for (int64_t k = 0; k < loop.root->operand_count(); ++k) {
     const Instruction* next = loop.root->operand(k);
@@ -275,9 +264,8 @@ bool CopyNext(const WhileState& loop) {
     const bool twice = std::find(taken.begin(), taken.end(), origin) != taken.end();
     taken.push_back(origin);
     if (loop.IsInvariant(k) && !twice) continue;
-    if (twice || !MayUpdatePart(loop, k)) changed |= CopyOperand(loop.root, k);
+    if (twice || !MayUpdatePart(loop, k)) CopyOperand(loop.root, k);
   }
-  return changed;
 }
 
 bool IsDonated(const Module& module, const Origin& origin, int64_t leaf) {
@@ -289,27 +277,24 @@ bool IsDonated(const Module& module, const Origin& origin, int64_t leaf) {
   return false;
 }
 
-bool CopyResults(Module& module) {
+void CopyResults(Module& module) {
   Computation& entry = *module.entry();
   Instruction* root = entry.root();
   if (root->shape().IsArray()) {
     const Origin origin = OriginOf(root);
-    if (!IsReadOnly(origin) || IsDonated(module, origin, 0)) return false;
+    if (!IsReadOnly(origin) || IsDonated(module, origin, 0)) return;
     entry.set_root(Copied(root));
-    return true;
+    return;
   }
-  if (root->opcode() != Opcode::kTuple) return false;
-  bool changed = false;
+  if (root->opcode() != Opcode::kTuple) return;
   std::vector<Origin> taken;
   for (int64_t k = 0; k < root->operand_count(); ++k) {
     if (!root->operand(k)->shape().IsArray()) continue;
     const Origin origin = OriginOf(root->operand(k));
     const bool twice = std::find(taken.begin(), taken.end(), origin) != taken.end();
     taken.push_back(origin);
-    if (twice || (IsReadOnly(origin) && !IsDonated(module, origin, k)))
-      changed |= CopyOperand(root, k);
+    if (twice || (IsReadOnly(origin) && !IsDonated(module, origin, k))) CopyOperand(root, k);
   }
-  return changed;
 }
 
 // The tuple that `tuple` is all parts of, in order; null where there is none.
@@ -326,14 +311,12 @@ Instruction* TupleRebuilt(const Instruction& tuple) {
 
 // get-tuple-element(tuple(..., x, ...)) is x; a tuple of all parts of another is that one, but for
 // the roots of loops, whose parts are copied one by one.
-bool TakeTuplesApart(Computation& computation, bool is_body) {
-  bool changed = false;
+void TakeTuplesApart(Computation& computation, bool is_body) {
   for (Instruction* i : computation.PostOrder()) {
     if (i->opcode() == Opcode::kTuple && !(is_body && i->IsRoot()) && i->sharding() == nullptr) {
       Instruction* const whole = TupleRebuilt(*i);
       if (whole != nullptr && (i->IsRoot() || !i->users().empty())) {
         i->ReplaceAllUsesWith(whole);
-        changed = true;
       }
       continue;
     }
@@ -342,9 +325,7 @@ bool TakeTuplesApart(Computation& computation, bool is_body) {
     Instruction* part = i->operand(0)->operand(i->tuple_index());
     if (part->shape() != i->shape() || (i->users().empty() && !i->IsRoot())) continue;
     i->ReplaceAllUsesWith(part);
-    changed = true;
   }
-  return changed;
 }
 
 absl::StatusOr<bool> Run(Module& module) {

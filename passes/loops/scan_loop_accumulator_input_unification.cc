@@ -115,7 +115,7 @@ absl::StatusOr<bool> UnifyAccumulators(Module& module, RewriteControl& control) 
     bool changed_here = false;
     for (Instruction* i : c->PostOrder()) {
       const std::optional<State> loop = State::Of(i);
-      if (!loop || callers[loop->body->id()] != 1 || callers[loop->condition->id()] != 1) continue;
+      if (!loop || !loop->IsOnlyCaller(callers)) continue;
       const auto count = CountLoop(*loop);
       if (!count || IsReadIn(loop->parameter, -1) || !Unify(*loop, *count, control)) continue;
       RemoveDead(*loop->body);

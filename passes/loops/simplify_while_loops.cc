@@ -165,7 +165,7 @@ class SimplifyWhileLoops final : public Pass {
           continue;
         }
         changed |= ForwardInvariants(*loop);
-        if (callers[loop->body->id()] != 1 || callers[loop->condition->id()] != 1) continue;
+        if (!loop->IsOnlyCaller(callers)) continue;
         changed |= SinkInitial(*loop, IsKnownScalar);
         if (i->shape() != loop->root->shape() || i->shape() != i->operand(0)->shape()) continue;
         changed |= PassOnDeadParts(*loop);

@@ -225,8 +225,7 @@ class Motion final : public Pass {
     for (Computation* c : module.ComputationsPostOrder())
       for (Instruction* i : PostOrderOf(*c, Opcode::kWhile)) {
         const std::optional<WhileState> loop = WhileState::Of(i);
-        if (!loop || callers[loop->body->id()] != 1 || callers[loop->condition->id()] != 1 ||
-            !OnlyParts(*i) || !i->backend_config().empty())
+        if (!loop || !loop->IsOnlyCaller(callers) || !OnlyParts(*i) || !i->backend_config().empty())
           continue;
         changed |= MoveOne(*loop);
       }

@@ -166,7 +166,7 @@ absl::StatusOr<bool> HoistAll(Module& module, bool (*is_worth_keeping)(const Ins
   for (Computation* c : module.ComputationsPostOrder())
     for (Instruction* i : c->PostOrder()) {  // so that loops come after their initial tuples
       const std::optional<WhileState> loop = WhileState::Of(i);
-      if (!loop || callers[loop->body->id()] != 1 || callers[loop->condition->id()] != 1) continue;
+      if (!loop || !loop->IsOnlyCaller(callers)) continue;
       changed |= Hoister(*loop, is_worth_keeping).Run();
     }
   return CleanUp(module) || changed;

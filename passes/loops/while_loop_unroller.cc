@@ -25,7 +25,7 @@ absl::StatusOr<bool> UnrollLoops(Module& module, RewriteControl& control) {
       if (!loop || i->HasSideEffect() || i->operand(0)->shape() != i->shape() ||
           loop->root->shape() != i->shape())
         continue;
-      if (callers[loop->body->id()] == 1 && callers[loop->condition->id()] == 1)
+      if (loop->IsOnlyCaller(callers))
         changed |= SinkInitial(*loop, IsKnownScalar);  // limits and steps that the state carries
       const std::optional<int64_t> trips = TripCount(*loop);
       if (!trips || *trips > kMaxUnrolledTrips) continue;

@@ -17,6 +17,10 @@ struct WhileState {
 
   // Nothing where the state is no tuple that the body builds by one.
   static std::optional<WhileState> Of(Instruction* loop);
+  // Whether nothing else calls its body and its condition; `callers` is what CountCallers says.
+  bool IsOnlyCaller(const std::vector<int>& callers) const {
+    return callers[body->id()] == 1 && callers[condition->id()] == 1;
+  }
   // True if the body gives part k as it got it.
   bool IsInvariant(int64_t k) const;
   // The part's value before the loop; makes a get-tuple-element where there is none.

@@ -128,7 +128,7 @@ bool SinkLoopConstants(Module& module) {
   for (Computation* c : module.ComputationsPostOrder())
     for (Instruction* i : c->PostOrder()) {
       const std::optional<WhileState> loop = WhileState::Of(i);
-      if (!loop || callers[loop->body->id()] != 1 || callers[loop->condition->id()] != 1) continue;
+      if (!loop || !loop->IsOnlyCaller(callers)) continue;
       if (!SinkInitial(*loop, &IsKnownConstant)) continue;
       NarrowState(*loop);
       changed = true;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "backends/buffer.h"
@@ -195,7 +196,8 @@ class Executable {
   // The short way of small programs on one device, where preparing costs more than running: one
   // address for each parameter, an array of its size and layout at a multiple of 64; appends the
   // arrays of the results. Any number of threads may call at once.
-  virtual absl::Status RunArrays(absl::Span<const void* const>, std::vector<Literal>&) {
+  using ArrayResults = absl::InlinedVector<Literal, 1>;
+  virtual absl::Status RunArrays(absl::Span<const void* const>, ArrayResults&) {
     return absl::UnimplementedError("this program is run by Prepare alone");
   }
 

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
 #include "backends/backend.h"
 #include "builder/xla_computation.h"
@@ -201,8 +202,9 @@ class Client {
       absl::Span<GlobalData* const> given = {});
   // The short way of programs of which Executable::RunsArrays says so, with the addresses that
   // Executable::RunArrays takes; the arrays of the results, one by one.
-  absl::StatusOr<std::vector<std::shared_ptr<GlobalData>>> ExecuteArrays(
-      const CompiledProgram& program, absl::Span<const void* const> arguments);
+  using Arrays = absl::InlinedVector<std::shared_ptr<GlobalData>, 1>;
+  absl::StatusOr<Arrays> ExecuteArrays(const CompiledProgram& program,
+                                       absl::Span<const void* const> arguments);
   // One list of arguments for each local device, in their order.
   absl::StatusOr<std::vector<std::unique_ptr<GlobalData>>> ExecuteReplicated(
       const CompiledProgram& program, absl::Span<const std::vector<const GlobalData*>> arguments);

@@ -392,6 +392,34 @@ ENTRY e {
   for (std::thread& thread : threads) thread.join();
 }
 
+// A result becomes a value when one is asked for; its elements stay where they were, whoever asks.
+TEST(ClientArraysTest, ResultsBecomeValuesOnce) {
+  const auto client = Client::Create("cpu").value();
+  const auto program = client
+                           ->CompileText(
+                               "HloModule m\nENTRY e { x = f32[3] parameter(0) "
+                               "ROOT d = f32[3] add(x, x) }")
+                           .value();
+  ASSERT_TRUE(program->executable().RunsArrays());
+  const Literal x = Count(3);
+  for (int round = 0; round < 20; ++round) {
+    const auto results = client->ExecuteArrays(*program, {x.data()}).value();
+    const GlobalData& result = *results[0];
+    const void* const elements = result.elements();
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t)
+      threads.emplace_back([&] {
+        EXPECT_EQ(Text(result.shape()), "f32[3]");
+        EXPECT_EQ(result.value().leaves()[0].memory->host_address(), elements);
+        EXPECT_EQ(result.elements(), elements);
+        EXPECT_EQ(Text(result.literal()), "{0, 2, 4}");
+      });
+    for (std::thread& thread : threads) thread.join();
+    const auto again = client->Execute(*program, {&result}).value();
+    EXPECT_EQ(Text(again->literal()), "{0, 4, 8}");
+  }
+}
+
 // Each needs what only Prepare does.
 TEST(ClientArraysTest, TheShortWayLeavesOutTheRest) {
   const auto client = Client::Create("cpu").value();

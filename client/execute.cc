@@ -101,17 +101,16 @@ absl::StatusOr<std::vector<std::vector<std::unique_ptr<GlobalData>>>> Client::Ex
   return parts;
 }
 
-absl::StatusOr<std::vector<std::shared_ptr<GlobalData>>> Client::ExecuteArrays(
-    const CompiledProgram& program, absl::Span<const void* const> arguments) {
-  std::vector<Literal> results;
+absl::StatusOr<Client::Arrays> Client::ExecuteArrays(const CompiledProgram& program,
+                                                     absl::Span<const void* const> arguments) {
+  Executable::ArrayResults results;
   RETURN_IF_ERROR(WithinMemory("a run's arrays",
                                [&] { return program.executable().RunArrays(arguments, results); }));
   const int64_t device = program.executable().devices().local()[0];
-  std::vector<std::shared_ptr<GlobalData>> data;
+  Arrays data;
   data.reserve(results.size());
   for (Literal& result : results)
-    data.push_back(std::make_shared<GlobalData>(
-        DeviceValue::TakeOver(std::move(result), /*in_layout=*/true), device));
+    data.push_back(std::make_shared<GlobalData>(GlobalData::Array{std::move(result)}, device));
   return data;
 }
 

@@ -4,9 +4,11 @@
 namespace hlokit {
 
 const DeviceValue& GlobalData::value() const {
-  if (pending_)
+  if (pending_ || array_)
     std::call_once(resolved_, [this] {
-      if (auto result = pending_->first.Result(pending_->second); result.ok())
+      if (array_)
+        value_ = DeviceValue::TakeOver(*std::move(array_), /*in_layout=*/true);
+      else if (auto result = pending_->first.Result(pending_->second); result.ok())
         value_ = *std::move(result);
     });
   return value_;
@@ -24,6 +26,7 @@ std::shared_ptr<const Literal> GlobalData::shared_literal() const {
 const Literal& GlobalData::literal() const { return *shared_literal(); }
 
 const void* GlobalData::elements() const {
+  if (elements_ != nullptr) return elements_;
   if (!shape().IsArray()) return nullptr;
   const absl::Span<const Buffer> leaves = value().leaves();
   if (!leaves.empty() && leaves[0].shape.IsRowMajor())

@@ -22,6 +22,16 @@ class GlobalData {
   // Shares a value with others.
   GlobalData(std::shared_ptr<const Literal> value, int64_t device)
       : GlobalData(DeviceValue::Share(std::move(value)), device) {}
+  // An array in the host's memory, in the layout of its shape, which this alone has: results of
+  // small programs, of which many are dropped unread. They become a value when one is asked for.
+  struct Array {
+    Literal literal;
+  };
+  GlobalData(Array array, int64_t device)
+      : shape_(array.literal.shape()),
+        elements_(shape_.IsRowMajor() ? array.literal.data() : nullptr),
+        array_(std::move(array.literal)),
+        device_(device) {}
   GlobalData(DeviceValue value, int64_t device) : value_(std::move(value)), device_(device) {}
   // The result of an execution under way, on its k-th local device.
   GlobalData(Shape shape, PendingExecution execution, size_t k, int64_t device)
@@ -32,14 +42,14 @@ class GlobalData {
   GlobalData& operator=(const GlobalData&) = delete;
 
   // With the layout that the value was given with.
-  const Shape& shape() const { return pending_ ? shape_ : value_.shape(); }
+  const Shape& shape() const { return pending_ || array_ ? shape_ : value_.shape(); }
   // The number of the device, from 0.
   int64_t device() const { return device_; }
   // When the value is there; its error is that of the execution that makes it.
   Event ready() const { return pending_ ? pending_->first.done() : Event(); }
   // The value, or where it will come from.
   PendingValue pending() const {
-    return pending_ ? PendingValue(pending_->first, pending_->second) : PendingValue(value_);
+    return pending_ ? PendingValue(pending_->first, pending_->second) : PendingValue(value());
   }
   // The value; waits for it. Of no buffers where the execution failed.
   const DeviceValue& value() const;
@@ -54,9 +64,11 @@ class GlobalData {
   Literal* unshared_literal();
 
  private:
-  Shape shape_;  // of a value that is pending
+  Shape shape_;                     // of an array or of a value that is pending
+  const void* elements_ = nullptr;  // of an array in row-major order
   const std::optional<std::pair<PendingExecution, size_t>> pending_;
-  mutable std::once_flag resolved_;  // of a value that was pending
+  mutable std::optional<Literal> array_;  // moved from once there is a value
+  mutable std::once_flag resolved_;       // of an array or a value that was pending
   mutable DeviceValue value_;
   mutable std::once_flag copied_;
   mutable std::shared_ptr<const Literal> copy_;

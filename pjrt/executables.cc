@@ -147,11 +147,6 @@ std::string AssignmentProto(const PJRT_LoadedExecutable& executable, const PjrtM
 
 }  // namespace
 
-std::shared_ptr<PjrtModule> PJRT_LoadedExecutable::Module() {
-  const std::lock_guard<std::mutex> lock(mutex);
-  return deleted ? nullptr : module;
-}
-
 absl::StatusOr<std::unique_ptr<PJRT_LoadedExecutable>> LoadModule(
     PJRT_Client* client, std::shared_ptr<PjrtModule> module) {
   auto loaded = std::make_unique<PJRT_LoadedExecutable>();
@@ -361,7 +356,6 @@ absl::Status PjrtLoadedExecutable_AddressableDeviceLogicalIds(
 }
 
 absl::Status PjrtLoadedExecutable_Delete(PJRT_LoadedExecutable_Delete_Args& args) {
-  const std::lock_guard<std::mutex> lock(args.executable->mutex);
   args.executable->deleted = true;
   return absl::OkStatus();
 }

@@ -245,9 +245,8 @@ void RunLater(Run run, int lane, const PJRT_LoadedExecutable_Execute_Args& args)
 }  // namespace
 
 absl::Status PjrtLoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args& args) {
-  std::shared_ptr<PjrtModule> held = args.executable->Module();
-  const PjrtModule* const module = held.get();
-  if (module == nullptr) return InvalidArgument("the executable has been deleted");
+  const PjrtModule* const module = args.executable->module.get();
+  if (args.executable->deleted) return InvalidArgument("the executable has been deleted");
   if (args.num_args != module->parameters.size())
     return InvalidArgument("the program takes ", module->parameters.size(), " arguments, not ",
                            args.num_args);
@@ -259,7 +258,7 @@ absl::Status PjrtLoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args& ar
     ASSIGN_OR_RETURN(const bool ran, RanAtOnce(*module, args));
     if (ran) return absl::OkStatus();
   }
-  Run run = {std::move(held), {}, {}};
+  Run run = {args.executable->module, {}, {}};
   run.arguments.reserve(devices);
   for (size_t d = 0; d < devices; ++d) {
     ASSIGN_OR_RETURN(run.arguments.emplace_back(), ArgumentsOf(*module, args.argument_lists[d]));

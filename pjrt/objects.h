@@ -194,13 +194,12 @@ struct PJRT_Executable {
 
 struct PJRT_LoadedExecutable {
   PJRT_Client* client = nullptr;
-  std::shared_ptr<PjrtModule> module;
-  std::vector<PJRT_Device*> devices;  // by logical device
+  std::shared_ptr<PjrtModule> module;  // of a deleted one too: its runs may be under way
+  std::vector<PJRT_Device*> devices;   // by logical device
   std::vector<PJRT_LogicalDeviceIds> logical_ids;
-  std::mutex mutex;
-  bool deleted = false;
+  std::atomic<bool> deleted = false;
   // Null once deleted.
-  std::shared_ptr<PjrtModule> Module();
+  std::shared_ptr<PjrtModule> Module() const { return deleted ? nullptr : module; }
 };
 // The program with the devices that its options or the client give it.
 absl::StatusOr<std::unique_ptr<PJRT_LoadedExecutable>> LoadModule(

@@ -38,6 +38,7 @@ void CpuExecutable::set_frozen(absl::Span<const int64_t> parameters) {
   may_freeze_.flip();
   for (const Donation& donation : buffers_.donations())
     frozen_[donation.parameter] = may_freeze_[donation.parameter] = false;
+  if (std::find(frozen_.begin(), frozen_.end(), true) == frozen_.end()) frozen_.clear();
 }
 
 absl::Status CpuExecutable::BindConstants() {

@@ -35,7 +35,7 @@ class CpuExecutable final : public Executable {
 
   bool RunsArrays() const override;
   absl::Status RunArrays(absl::Span<const void* const> arguments,
-                         std::vector<Literal>& results) override;
+                         ArrayResults& results) override;
 
   const BufferAssignment& buffers() const { return buffers_; }
   const JitCode& code() const { return *code_; }
@@ -64,7 +64,8 @@ class CpuExecutable final : public Executable {
   // Packed forms of constants and of frozen parameters, of all runs; which arguments they share.
   SeenArguments& seen_arguments() { return seen_arguments_; }
   PackedCounts packed() const override { return seen_arguments_.forms()->counts(); }
-  // By number in the table of arguments: whether an array has the same values in every run.
+  // By number in the table of arguments: whether an array has the same values in every run; empty
+  // where none has.
   const std::vector<bool>& frozen() const { return frozen_; }
   // Whether an array that is not named frozen may be, once several runs had it: it is not donated.
   const std::vector<bool>& may_freeze() const { return may_freeze_; }

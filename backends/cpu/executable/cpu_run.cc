@@ -133,7 +133,7 @@ bool CpuExecutable::RunsArrays() const {
 }
 
 absl::Status CpuExecutable::RunArrays(absl::Span<const void* const> arguments,
-                                      std::vector<Literal>& results) {
+                                      ArrayResults& results) {
   DeviceRun run(*this, devices_.local()[0], 1);
   return run.RunArrays(arguments, results);
 }

@@ -142,12 +142,14 @@ absl::Status DeviceRun::Prepare(const DeviceViews& arguments, absl::Span<Literal
 }
 
 absl::Status DeviceRun::RunArrays(absl::Span<const void* const> arguments,
-                                  std::vector<Literal>& results) {
+                                  Executable::ArrayResults& results) {
   const size_t count = e_.buffers().output_sizes().size();
   table_.reserve(arguments.size() + e_.constants().size() + count);
   table_.assign(arguments.begin(), arguments.end());
   table_.insert(table_.end(), e_.constants().begin(), e_.constants().end());
-  ASSIGN_OR_RETURN(arena_, AllocateBytes(e_.buffers().arena_size()));
+  if (e_.buffers().arena_size() > 0) {
+    ASSIGN_OR_RETURN(arena_, AllocateBytes(e_.buffers().arena_size()));
+  }
   SetUpContext();
   const size_t first = results.size();
   results.reserve(first + count);
@@ -426,13 +428,15 @@ void DeviceRun::NoteArguments(const DeviceViews& arguments) {
     seen_.resize(count, kUnseen);
     seen_[k] = *number;
   }
-  // An array that was given up takes the forms of all along.
-  forms_ = e_.seen_arguments().forms();
-  frozen_ = FrozenArrays(forms_.get());
 }
 
 // Constants are the same on all devices, and have negative numbers.
 void DeviceRun::NameFrozen() {
+  const auto& constants = e_.buffers().constants();
+  if (e_.frozen().empty() && seen_.empty() && constants.empty()) return;
+  // Asked now: an array that was given up takes the forms of all along.
+  forms_ = e_.seen_arguments().forms();
+  frozen_ = FrozenArrays(forms_.get());
   const auto& sizes = e_.buffers().parameter_sizes();
   const auto count = static_cast<int64_t>(sizes.size());
   for (int64_t k = 0; k < count; ++k)
@@ -440,7 +444,6 @@ void DeviceRun::NameFrozen() {
       frozen_.Add(device_ * count + k, table_[k], sizes[k]);
     else if (k < static_cast<int64_t>(seen_.size()) && seen_[k] != kUnseen)
       frozen_.Add(seen_[k], table_[k], sizes[k]);
-  const auto& constants = e_.buffers().constants();
   for (size_t k = 0; k < constants.size(); ++k)
     frozen_.Add(-1 - static_cast<int64_t>(k), table_[sizes.size() + k],
                 constants[k]->shape().ByteSize());

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "backends/cpu/executable/cpu_executable.h"
 #include "backends/cpu/sanitizer/shadow_memory_internal.h"
 #include "runtime/collective/communicator.h"
@@ -17,11 +18,7 @@ class DeviceRun {
  public:
   // Logical device `device`, one of `devices` that run here.
   DeviceRun(CpuExecutable& executable, int64_t device, int64_t devices)
-      : e_(executable),
-        device_(device),
-        devices_(devices),
-        forms_(executable.seen_arguments().forms()),
-        frozen_(forms_.get()) {}
+      : e_(executable), device_(device), devices_(devices) {}
   DeviceRun(const DeviceRun&) = delete;
   DeviceRun& operator=(const DeviceRun&) = delete;
 
@@ -32,7 +29,8 @@ class DeviceRun {
   // `communicator`: through which compiled code reaches the others; null where it does not.
   absl::Status Run(DeviceGroup* group, Communicator* communicator);
   // Instead of both, for CpuExecutable::RunArrays.
-  absl::Status RunArrays(absl::Span<const void* const> arguments, std::vector<Literal>& results);
+  absl::Status RunArrays(absl::Span<const void* const> arguments,
+                         Executable::ArrayResults& results);
   std::vector<InstructionTime> Profile() const;
   // The entry computation's result after the last run; to be called once.
   Literal TakeResult();
@@ -90,17 +88,17 @@ class DeviceRun {
 
   CpuExecutable& e_;
   const int64_t device_, devices_;
-  DeviceGroup* group_ = nullptr;      // of this run; null until reference kernels need one
-  std::optional<DeviceGroup> alone_;  // of a device without others, made by the first call
-  absl::Status failure_;              // of the first call that failed
-  std::shared_ptr<PackedForms> forms_;
-  FrozenArrays frozen_;
+  DeviceGroup* group_ = nullptr;        // of this run; null until reference kernels need one
+  std::optional<DeviceGroup> alone_;    // of a device without others, made by the first call
+  absl::Status failure_;                // of the first call that failed
+  std::shared_ptr<PackedForms> forms_;  // null where no array of the run is frozen
+  FrozenArrays frozen_{nullptr};
   std::vector<int64_t> seen_;  // by entry of the table: its number; kUnseen: it has none
   HlokitRunContext context_;
   Bytes arena_;
   std::unique_ptr<ShadowedBlock> shadowed_arena_;
   std::vector<std::unique_ptr<ShadowedBlock>> shadowed_outputs_, shadowed_inputs_;
-  std::vector<const void*> table_;
+  absl::InlinedVector<const void*, 8> table_;
   size_t first_output_ = 0;
   std::vector<Bytes> converted_;
   std::vector<Literal> outputs_;

@@ -23,6 +23,9 @@ struct ConvolutionConfig {
 ConvolutionConfig ConvolutionConfigOf(const Instruction& call);
 void WriteConvolutionConfig(const ConvolutionConfig& config, Instruction& call);
 
+// The compute capability times ten from which on tensor cores have floats of 8 bits.
+inline constexpr int64_t kFloat8Capability = 89;
+
 // True for calls of a forward convolution, with or without what is fused into it.
 bool IsForwardCall(const Instruction& i);
 

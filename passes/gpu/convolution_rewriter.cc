@@ -14,11 +14,16 @@
 // up as s32: cuDNN has no others, and holds results of s8 to its range where these wrap. Values
 // stay the same but for the order of sums. Cost: linear. Errors: Unimplemented for complex types
 // and for floats of 8 bits that cuDNN lacks.
+// conv-kind-assignment: the same three kinds as an attribute, for conv-fusion-rewriter.
+//   dw = convolution(x, g), window={size=9x9}   ->   the same with convolution_kind=wgrad
+// The convolution still means what it meant without; only a reversed kernel is read where it was
+// before, backwards (window's rhs_reversal).
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
 #include "ops/dim_lists.h"
 #include "passes/framework/pass.h"
+#include "passes/framework/pass_arguments.h"
 #include "passes/gpu/convolution_calls.h"
 #include "passes/rewrite/dead_code.h"
 #include "passes/rewrite/hlo_writer.h"
@@ -33,6 +38,7 @@ struct CudnnConvolution {
   Window window;
   ConvDims labels;
   int64_t groups;
+  bool turns_constant = false;  // rhs is a constant that is to be reversed in space
 };
 
 // The high padding between `least` and least + stride - 1, which all mean the same, that is nearest
@@ -128,12 +134,7 @@ std::optional<CudnnConvolution> InputGradient(Instruction& i, const ConvolutionA
   }
   // A filter that is reversed by an instruction is given as it was; one that the window reads
   // backwards, or of one place, as it is; a constant is reversed for the call.
-  if (filter->opcode() == Opcode::kReverse && !by_window) {
-    filter = filter->operand(0);
-  } else if (!by_window && filter->IsConstant()) {
-    Rewriter r(*i.parent());
-    filter = HloWriter(r).Reverse(filter, d.kernel_spatial);
-  }
+  if (filter->opcode() == Opcode::kReverse && !by_window) filter = filter->operand(0);
   const ConvDims labels = {d.output_batch,          d.output_feature,       d.output_spatial,
                            d.kernel_output_feature, d.kernel_input_feature, d.kernel_spatial,
                            d.input_batch,           d.input_feature,        d.input_spatial};
@@ -143,7 +144,8 @@ std::optional<CudnnConvolution> InputGradient(Instruction& i, const ConvolutionA
                           filter,
                           std::move(window),
                           labels,
-                          1};
+                          1,
+                          !by_window && filter->IsConstant()};
 }
 
 std::optional<CudnnConvolution> ForwardCall(const Instruction& i, const ConvolutionAttrs& attrs) {
@@ -187,27 +189,82 @@ Instruction* AddConvolutionCall(const CudnnConvolution& call, const Instruction&
   attrs.dim_labels = call.labels;
   attrs.feature_group_count = call.groups;
   attrs.operand_precision = i.attr<ConvolutionAttrs>().operand_precision;
+  Instruction* filter = call.rhs;
+  if (call.turns_constant)
+    filter = HloWriter(r).Reverse(filter, i.attr<ConvolutionAttrs>().dim_labels.kernel_spatial);
   Instruction* made =
       r.Add(Opcode::kCustomCall, Shape::Tuple({i.shape(), RowMajor(ElementType::kU8, {0})}),
-            {call.lhs, call.rhs}, std::move(attrs));
+            {call.lhs, filter}, std::move(attrs));
   made->set_name(i.module()->UniqueName(std::string(call.name)));
   WriteConvolutionConfig({}, *made);
   return made;
 }
 
+// Floats of 8 bits need tensor cores that have them.
+absl::Status CheckCapability(const Instruction& i, int64_t capability) {
+  for (const Shape* shape : {&i.operand(0)->shape(), &i.operand(1)->shape(), &i.shape()})
+    if (IsFloat(shape->type) && BitWidth(shape->type) <= 8 && capability < kFloat8Capability)
+      return Unimplemented("convolutions of ", Text(shape->type),
+                           " need a GPU of compute capability 8.9 or more: %", i.name());
+  return absl::OkStatus();
+}
+
+// Convolutions that neither have a kind nor are beyond cuDNN.
+bool MayBeCalled(const Instruction& i) {
+  return i.opcode() == Opcode::kConvolution && i.operand_count() == 2 &&
+         !i.shape().HasDynamicDims() &&
+         i.attr<ConvolutionAttrs>().convolution_kind == ConvolutionKind::kUnset;
+}
+
+ConvolutionKind KindOf(absl::string_view target) {
+  return target == kConvForward         ? ConvolutionKind::kFprop
+         : target == kConvBackwardInput ? ConvolutionKind::kDgrad
+                                        : ConvolutionKind::kWgrad;
+}
+
+std::optional<CudnnConvolution> CallFor(Instruction& i) {
+  const auto& attrs = i.attr<ConvolutionAttrs>();
+  auto call = FilterGradient(i, attrs);
+  if (!call) call = InputGradient(i, attrs);
+  if (!call) call = ForwardCall(i, attrs);
+  return call;
+}
+
+class KindAssignment final : public ComputationPass {
+ public:
+  explicit KindAssignment(int64_t capability) : capability_(capability) {}
+  absl::string_view name() const override { return "conv-kind-assignment"; }
+  absl::StatusOr<bool> RunOnComputation(Computation& c) override {
+    bool changed = false;
+    for (Instruction* i : c.PostOrder()) {
+      if (!MayBeCalled(*i)) continue;
+      RETURN_IF_ERROR(CheckConvolutionTypes(*i));
+      RETURN_IF_ERROR(CheckCapability(*i, capability_));
+      const auto call = CallFor(*i);
+      if (!call || !control().Permit(name(), *i, *i)) continue;
+      auto& attrs = i->mutable_attr<ConvolutionAttrs>();
+      attrs.convolution_kind = KindOf(call->target);
+      if (call->rhs != i->operand(1)) {
+        for (WindowDim& dim : attrs.window) dim.reversal = true;
+        i->SetOperand(1, call->rhs);
+      }
+      changed = true;
+    }
+    if (changed) RemoveDead(c);
+    return changed;
+  }
+
+ private:
+  int64_t capability_;
+};
+
 absl::StatusOr<bool> RewriteConvolutions(Computation& c, RewriteControl& control) {
   bool changed = false;
   for (Instruction* i : c.PostOrder()) {
-    if (i->opcode() != Opcode::kConvolution || i->operand_count() != 2 ||
-        i->shape().HasDynamicDims())
-      continue;
-    const auto& attrs = i->attr<ConvolutionAttrs>();
-    if (attrs.convolution_kind != ConvolutionKind::kUnset) continue;
+    if (!MayBeCalled(*i)) continue;
     RETURN_IF_ERROR(CheckConvolutionTypes(*i));
     if (IsInteger(i->shape().type) && !SumsBytes(*i)) continue;
-    auto call = FilterGradient(*i, attrs);
-    if (!call) call = InputGradient(*i, attrs);
-    if (!call) call = ForwardCall(*i, attrs);
+    const auto call = CallFor(*i);
     if (!call || !control.Permit("conv-rewriter", *i, *i)) continue;
     Rewriter r(c);
     r.set_subject(i);
@@ -224,6 +281,14 @@ absl::StatusOr<bool> RewriteConvolutions(Computation& c, RewriteControl& control
 
 std::unique_ptr<Pass> CreateConvRewriter() {
   return MakeComputationPass("conv-rewriter", RewriteConvolutions);
+}
+
+// conv-kind-assignment: see above. Option: `capability`, the GPU's compute capability times ten
+// (80). Values stay as they were. Errors: Unimplemented for complex types, for floats of 8 bits
+// that cuDNN lacks, and for all of 8 bits below capability 8.9.
+std::unique_ptr<Pass> CreateConvKindAssignment(PassArguments& arguments) {
+  return std::make_unique<KindAssignment>(
+      arguments.Int("capability", 80, "the GPU's compute capability times 10"));
 }
 
 }  // namespace hlokit

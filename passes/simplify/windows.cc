@@ -212,6 +212,7 @@ Instruction* BitcastConvertOfParts(Instruction* i, Rewriter& r) {
 
 // A constant s32[4] {0, 25, 50, 75} is iota * 25; {3, 4, 5} stays.
 Instruction* ConstantAsIota(Instruction* i, Rewriter& r) {
+  if (i->literal() == nullptr) return nullptr;  // elided in the text
   const Literal& values = *i->literal();
   if (i->shape().rank() != 1 || !IsInteger(i->shape().type) || BitWidth(i->shape().type) < 32 ||
       values.element_count() < 2 || values.GetInt(0) != 0)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Holds the reading of StableHLO to the reading of HLO. Skipped (77) where jax is missing.
 
-  stablehlo_corpus_peer.py --bin DIR [--forms text,bytecode,artifact,1.0.0,0.9.0] [--structure] [--read-only] FILE.hlo...
+  stablehlo_corpus_peer.py --bin DIR [--forms text,generic,bytecode,artifact,1.0.0,0.9.0] [--platform interpreter] [--structure] [--read-only] FILE.hlo...
 
 jaxlib makes StableHLO of each module; hlo-run runs it in each form on the inputs of FILE.npz and gives what it gives for FILE.hlo within
-1e-3 of the largest. --structure asks hlo-diff whether the module is that of XLA's own conversion, names left aside. --read-only runs nothing
+1e-3 of the largest; a form that becomes the same module (hlo-opt --hash) as one that has run gives the same. --structure asks hlo-diff whether the module is that of XLA's own conversion, names left aside. --read-only runs nothing
 and asks that of every form (of artifacts, in which chlo is taken apart by jaxlib, whether they read): a tenth of the time. Modules of which
 jaxlib makes no StableHLO, or no artifact of a version, are counted apart. Exit status: 0 all agree, 1 some do not.
 """
@@ -52,6 +52,8 @@ def written(code, form):
             return mlir.module_to_bytecode(module)
         if form == "text":
             return str(module).encode()
+        if form == "generic":
+            return module.operation.get_asm(print_generic_op_form=True).encode()
         passmanager.PassManager.parse("builtin.module(func.func(chlo-legalize-to-stablehlo))").run(module.operation)
         version = stablehlo.get_current_version() if form == "artifact" else form
         return stablehlo.serialize_portable_artifact_str(module.operation.get_asm(print_generic_op_form=True), version)
@@ -79,7 +81,7 @@ def different(ours, theirs):
 
 def outputs(args, module, folder, inputs):
     """What hlo-run computes of a module: arrays by name, or why there are none."""
-    command = [args.bin / "hlo-run", module, "--output", folder / "out.npz"] + (["--input", folder / "in.npz"] if inputs else [])
+    command = [args.bin / "hlo-run", module, f"--platform={args.platform}", "--output", folder / "out.npz"] + (["--input", folder / "in.npz"] if inputs else [])
     status, _, errors = run(command)
     if status:
         return (errors or f"status {status}").splitlines()[0][:200]
@@ -106,7 +108,7 @@ def check_read(module, args, folder, counts):
             continue
         status, said, errors = run([args.bin / "hlo-diff", path, folder / "xla.hlo"])
         counts["read" if status < 2 else "not read"] += 1
-        if form in ("text", "bytecode"):
+        if form in ("text", "generic", "bytecode"):
             counts[f"{'same' if status == 0 else 'other'} structure of {form}"] += 1
         if status > 1 or (status == 1 and form == "text"):
             print(f"{module.name} {form}: {' | '.join((errors or said).splitlines()[:4])[:240]}", flush=True)
@@ -127,6 +129,7 @@ def check(module, args, folder, counts):
         counts["HLO does not run"] += 1
         print(f"{module.name}: {wanted}")
         return
+    known = {}  # what is wrong with the values of a module, by its hash
     for form in args.forms.split(","):
         path = folder / f"module.{form}.mlir"
         try:
@@ -134,8 +137,14 @@ def check(module, args, folder, counts):
         except Exception:
             counts[f"not written as {form}"] += 1
             continue
-        got = outputs(args, path, folder, inputs)
-        problem = got if isinstance(got, str) else next((p for p in (different(got[n], wanted[n]) for n in sorted(wanted)) if p), None)
+        status, name, errors = run([args.bin / "hlo-opt", path, "--hash"])
+        if status == 0 and name in known:
+            problem = known[name]
+        else:
+            got = errors[:200] if status else outputs(args, path, folder, inputs)
+            problem = got if isinstance(got, str) else next((p for p in (different(got[n], wanted[n]) for n in sorted(wanted)) if p), None)
+            if status == 0:
+                known[name] = problem
         counts["agree" if problem is None else "differ"] += 1
         if problem:
             print(f"{module.name} {form}: {problem}", flush=True)
@@ -152,7 +161,8 @@ def check(module, args, folder, counts):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", type=pathlib.Path, required=True)
-    parser.add_argument("--forms", default="text,bytecode,artifact,1.0.0,0.9.0")
+    parser.add_argument("--forms", default="text,generic,bytecode,artifact,1.0.0,0.9.0")
+    parser.add_argument("--platform", default="cpu")
     parser.add_argument("--structure", action="store_true")
     parser.add_argument("--read-only", action="store_true")
     parser.add_argument("files", nargs="+", type=pathlib.Path)

@@ -14,6 +14,7 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -77,6 +78,7 @@ def evaluated(module, program):
         os.close(reader)
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
         try:
+            signal.alarm(20)
             run_as = lowered(module, "builtin.module(func.func(chlo-legalize-to-stablehlo))") if "chlo." in program.text else module
             said = [True, [str(ir.Attribute(result)) for result in stablehlo.eval_module(run_as, [])]]
         except BaseException as fault:  # jaxlib has several

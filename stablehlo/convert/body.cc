@@ -252,6 +252,20 @@ absl::StatusOr<Computation*> BodyConverter::Region(const MlirRegion& region) {
   return computation;
 }
 
+void Promote(BodyConverter& body, const MlirRegion& region, size_t first,
+             absl::Span<Instruction*> operands) {
+  if (region.blocks.size() != 1) return;
+  const auto& arguments = region.blocks[0]->arguments;
+  for (size_t i = 0; i < operands.size() && first + i < arguments.size(); ++i) {
+    const MlirType& wanted = *arguments[first + i].type;
+    const Shape& shape = operands[i]->shape();
+    if (!wanted.HasShape() || !wanted.shape.IsArray() || wanted.quantized != nullptr ||
+        !shape.IsArray() || wanted.shape.type == shape.type)
+      continue;
+    operands[i] = body.Add(Opcode::kConvert, shape.WithType(wanted.shape.type), {operands[i]});
+  }
+}
+
 namespace {
 
 // Walks regions for the values that they use from outside.

@@ -195,6 +195,11 @@ absl::StatusOr<std::vector<std::string>> ProbesIn(BodyConverter& body, const Mli
 std::vector<Instruction*> PartsOf(const ProbeRecord& record);
 void SetParts(ProbeRecord& record, absl::Span<Instruction* const> parts);
 
+// Converts the operands to the elements of the region's arguments from number `first` on, where these
+// are others: reductions may sum in a wider type than that of their operands.
+void Promote(BodyConverter& body, const MlirRegion& region, size_t first,
+             absl::Span<Instruction*> operands);
+
 // The one block of a region; an error where it has another number of arguments.
 absl::StatusOr<const MlirBlock*> BlockOf(const MlirOperation& op, size_t region, size_t arguments);
 

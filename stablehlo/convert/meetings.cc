@@ -1,5 +1,5 @@
 // Where programs that run side by side meet (parallel.cc): at which operations, and whether there are
-// such inside of loops and branches, where nothing can wait for the others.
+// such inside of loops and branches, which all go through together then.
 //   while { ... func.call @f ... } with an all_reduce in f: the all_reduce is found
 // Cost: each operation of a region, and of each function called there, is looked at once.
 #include <algorithm>
@@ -28,7 +28,8 @@ const MlirOperation* FindMeeting(const MlirOperation& op, const ModuleConverter&
       for (const auto& inner : block->operations) {
         if (IsMeeting(inner->name)) return inner.get();
         if (const MlirOperation* found = FindMeeting(*inner, module, functions)) return found;
-        const MlirAttribute* callee = inner->Find("callee");
+        const MlirAttribute* callee =
+            inner->Find(inner->name == "stablehlo.composite" ? "decomposition" : "callee");
         const MlirOperation* called =
             callee == nullptr ? nullptr : module.FunctionOperation(callee->text);
         if (called == nullptr || !functions.insert(called).second) continue;

@@ -323,7 +323,11 @@ absl::Status ConvertGather(BodyConverter& body, const MlirOperation& op) {
 absl::Status ConvertScatter(BodyConverter& body, const MlirOperation& op) {
   RETURN_IF_ERROR(CheckOperands(op, 3));
   RETURN_IF_ERROR(CheckRegions(op, 1));
-  ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, body.Operands(op));
+  ASSIGN_OR_RETURN(std::vector<Instruction*> operands, body.Operands(op));
+  // Inputs, indices, updates.
+  const size_t inputs = operands.size() / 2;
+  Promote(body, op.regions[0], 0, absl::MakeSpan(operands).first(inputs));
+  Promote(body, op.regions[0], inputs, absl::MakeSpan(operands).last(inputs));
   const OpAttributes attributes(op);
   ASSIGN_OR_RETURN(const OpAttributes numbers, attributes.FieldsOrOwn("scatter_dimension_numbers"));
   ScatterAttrs scatter;

@@ -18,7 +18,9 @@ absl::Status ConvertCalling(BodyConverter& body, const MlirOperation& op, Opcode
                             A attributes) {
   RETURN_IF_ERROR(CheckRegions(op, 1));
   RETURN_IF_ERROR(CheckOperands(op, 1));
-  ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, body.Operands(op));
+  ASSIGN_OR_RETURN(std::vector<Instruction*> operands, body.Operands(op));
+  if (opcode == Opcode::kReduce || opcode == Opcode::kReduceWindow)
+    Promote(body, op.regions[0], 0, absl::MakeSpan(operands));
   ASSIGN_OR_RETURN(Computation * called, body.Region(op.regions[0]));
   Instruction* made = body.Add(opcode, body.ShapeOf(op), operands, std::move(attributes));
   made->set_called({called});
@@ -49,6 +51,26 @@ absl::StatusOr<Window> WindowOf(const MlirOperation& op) {
     if (!padding.empty()) window[d].pad_high = padding[2 * d + 1];
   }
   return window;
+}
+
+// The region that chooses among the operand's elements, of `narrow` type, as one of elements of
+// `wide` type, which are the same numbers.
+absl::StatusOr<Computation*> SelectionOf(BodyConverter& body, const MlirRegion& region,
+                                         const Shape& narrow, const Shape& wide) {
+  ASSIGN_OR_RETURN(Computation * own, body.Region(region));
+  if (narrow.type == wide.type) return own;
+  Computation* computation = body.module().module().AddComputation("region");
+  BodyConverter inside(body.module(), computation, nullptr);
+  std::vector<Instruction*> elements;
+  for (int64_t i = 0; i < 2; ++i)
+    elements.push_back(inside.Add(
+        Opcode::kConvert, Shape::Scalar(narrow.type).WithDefaultLayout(),
+        {computation->AddParameter(i, Shape::Scalar(wide.type).WithDefaultLayout())}));
+  Instruction* call = inside.Add(
+      Opcode::kCall, Shape::Scalar(ElementType::kPred).WithDefaultLayout(), elements, CallAttrs());
+  call->set_called({own});
+  inside.Return({call});
+  return computation;
 }
 
 }  // namespace
@@ -100,10 +122,16 @@ absl::Status ConvertMap(BodyConverter& body, const MlirOperation& op) {
 
 absl::Status ConvertSelectAndScatter(BodyConverter& body, const MlirOperation& op) {
   RETURN_IF_ERROR(CheckRegions(op, 2));
-  ASSIGN_OR_RETURN(const std::vector<Instruction*> operands, body.Operands(op));
+  ASSIGN_OR_RETURN(std::vector<Instruction*> operands, body.Operands(op));
   if (operands.size() != 3) return InvalidArgument(op.name, ": expected three operands");
   ASSIGN_OR_RETURN(Window window, WindowOf(op));
-  ASSIGN_OR_RETURN(Computation * select, body.Region(op.regions[0]));
+  const Shape narrow = operands[0]->shape();
+  // Sums in a wider type; those of the numbers and the choice among them are the same there.
+  Promote(body, op.regions[1], 0, absl::MakeSpan(operands).subspan(1));
+  if (op.regions[1].blocks.size() == 1 && op.regions[1].blocks[0]->arguments.size() == 2)
+    Promote(body, op.regions[1], 0, absl::MakeSpan(operands).first(1));
+  ASSIGN_OR_RETURN(Computation * select,
+                   SelectionOf(body, op.regions[0], narrow, operands[0]->shape()));
   ASSIGN_OR_RETURN(Computation * scatter, body.Region(op.regions[1]));
   Instruction* made = body.Add(Opcode::kSelectAndScatter, body.ShapeOf(op), operands,
                                WindowAttrs{std::move(window)});

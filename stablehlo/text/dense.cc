@@ -152,7 +152,8 @@ bool MlirTextReader::ReadDense(MlirAttribute& a) {
   const uint32_t end = s_.offset();
   s_.Rewind(start);
   if (a.type->kind != MlirType::Kind::kTensor || a.type->shape.HasDynamicDims())
-    return s_.Fail("expected a tensor of known size, found ", Text(*a.type));
+    return s_.Fail("expected a tensor of known size, of elements that HLO has, found ",
+                   Text(*a.type));
   if (s_.Peek() == '"') {
     const absl::string_view hex = s_.RawString();
     if (hex.data() == nullptr || !ReadHex(hex, true, a)) return false;

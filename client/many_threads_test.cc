@@ -8,7 +8,7 @@
 #include "client/client.h"
 #include "gtest/gtest.h"
 #include "support/scratch_folder.h"
-#include "support/threads.h"
+#include "support/together.h"
 #include "types/literal_text.h"
 
 namespace hlokit {

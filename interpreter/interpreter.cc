@@ -13,7 +13,7 @@
 #include "ops/infer/dynamic_dimensions.h"
 #include "runtime/collective/in_process_communicator.h"
 #include "support/status.h"
-#include "support/threads.h"
+#include "support/together.h"
 
 namespace hlokit {
 namespace {

@@ -1,7 +1,13 @@
 // Where devices, a thread each, wait for one another, and learn that nobody will come any more. All
 // of it stands here, so that the runtime needs no other library.
+//
+// What is shared lies under one lock; each device sleeps on a condition of its own, so that whoever
+// completes a meeting wakes its members and nobody else (eight devices in four groups on two cores:
+// 110 us a collective where all were woken, since each looks and goes to sleep again).
 #pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -62,7 +68,7 @@ class Rendezvous {
     states_[static_cast<size_t>(device)].left = true;
     --running_;
     if (failed) stopped_ = true;
-    changed_.notify_all();
+    WakeAll();
     CheckDeadlock();
   }
 
@@ -79,7 +85,7 @@ class Rendezvous {
     if (stopped_) return;
     stopped_ = true;
     reason_ = reason;
-    changed_.notify_all();
+    WakeAll();
   }
 
   // What the devices do at this moment.
@@ -97,7 +103,7 @@ class Rendezvous {
     if (stopped_ || deadlocked_) return;
     deadlocked_ = true;
     deadlock_ = text;
-    changed_.notify_all();
+    WakeAll();
   }
 
   // What follows is for what devices wait at: Meetings and Mailboxes.
@@ -108,36 +114,48 @@ class Rendezvous {
     return SetEnd(waiter, deadlocked_ ? End::kDeadlock : stopped_ ? End::kStopped : End::kNone);
   }
   End SetEnd(const Waiter& waiter, End end) {
-    State& state = states_[static_cast<size_t>(waiter.device)];
+    State& state = StateOf(waiter.device);
     state.end = end;
     state.id = waiter.id;
     return end;
   }
-  // Blocks until `done`, counted as waiting, or until it never will be. The one who makes it true
-  // calls Release.
-  End Wait(Lock& lock, const bool& done, const Waiter& waiter) {
-    State& state = states_[static_cast<size_t>(waiter.device)];
+  // Blocks until another device calls Awaken for this one, counted as waiting until Release, or
+  // until neither ever will be. Gives the lock back.
+  End Wait(Lock& lock, const Waiter& waiter) {
+    State& state = StateOf(waiter.device);
     ++waiting_;
     state.waits_at = waiter.at;
     CheckDeadlock();
-    while (!done && !stopped_ && !deadlocked_) {
-      if (waiter.cancelled == nullptr) {
-        changed_.wait(lock);
+    // Once released it is awakened soon, whatever ends meanwhile.
+    while (state.waits_at == nullptr || !(stopped_ || deadlocked_)) {
+      lock.unlock();
+      if (Sleep(state, waiter.cancelled != nullptr) == kAwakened) return End::kNone;
+      lock.lock();
+      if (waiter.cancelled == nullptr || state.waits_at == nullptr ||
+          waiter.cancelled(waiter.context) == 0)
         continue;
-      }
-      changed_.wait_for(lock, kCancelInterval);
-      if (done || waiter.cancelled(waiter.context) == 0) continue;
       stopped_ = true;  // and so end all that wait for this one
-      changed_.notify_all();
+      WakeAll();
     }
     state.waits_at = nullptr;
-    return done ? End::kNone : Ended(waiter);
+    const End end = Ended(waiter);
+    lock.unlock();
+    return end;
   }
+  // A device in Wait waits for nobody any more: it must be awakened, and does not end before.
+  void Release(int64_t device) {
+    --waiting_;
+    ++steps_;
+    StateOf(device).waits_at = nullptr;
+  }
+  // Without or with the lock.
+  void Awaken(int64_t device) { Wake(StateOf(device), kAwakened); }
   // Calls `poll`, without the lock, until it is true or never will be: for what other processes
-  // do. It is `poll` that sleeps where the wait is long. `waiters`: how many devices this one waits for, itself among them.
+  // do. It is `poll` that sleeps where the wait is long. `waiters`: how many devices this one waits
+  // for, itself among them.
   template <typename Poll>
   End WaitOutside(const Waiter& waiter, size_t waiters, const Poll& poll) {
-    State& state = states_[static_cast<size_t>(waiter.device)];
+    State& state = StateOf(waiter.device);
     {
       Lock lock(mutex_);
       waiting_ += static_cast<int64_t>(waiters);
@@ -147,26 +165,17 @@ class Rendezvous {
     for (int64_t round = 1; !poll() && end == End::kNone; ++round) {
       if (round % kRoundsToLook != 0) continue;
       Lock lock(mutex_);
-      if (waiter.cancelled != nullptr && waiter.cancelled(waiter.context) != 0) stopped_ = true;
+      if (waiter.cancelled != nullptr && waiter.cancelled(waiter.context) != 0) {
+        stopped_ = true;
+        WakeAll();
+      }
       end = Ended(waiter);
     }
     Lock lock(mutex_);
     state.waits_at = nullptr;
-    Release(waiters);
-    return end;
-  }
-  void Release(size_t waiters) {
     waiting_ -= static_cast<int64_t>(waiters);
     ++steps_;
-    changed_.notify_all();
-  }
-  // Blocks until all `members` have counted themselves in `parted`, which none of them fails to do.
-  void Part(size_t& parted, size_t members) {
-    Lock lock(mutex_);
-    if (++parted == members)
-      changed_.notify_all();
-    else
-      changed_.wait(lock, [&] { return parted == members; });
+    return end;
   }
 
  private:
@@ -174,18 +183,48 @@ class Rendezvous {
   static constexpr std::chrono::milliseconds kCancelInterval{10};
   static constexpr int64_t kRoundsToLook = 64;  // calls of `poll` before it looks for an end
 
+  enum Signal : uint8_t { kNothing, kLook, kAwakened };
+
   struct State {
-    const char* waits_at = nullptr;
+    const char* waits_at = nullptr;  // null: it computes, or is released
     bool left = false, elsewhere = false;
     End end = End::kNone;
     int64_t id = 0;
+    // Where it sleeps: a lock of its own, so that those who are woken at once do not queue.
+    std::mutex mutex;
+    std::condition_variable woken;
+    Signal signal = kNothing;
   };
+  State& StateOf(int64_t device) { return states_[static_cast<size_t>(device)]; }
+
+  // Until a signal comes, or, `timed`, it is time to look whether the run was cancelled.
+  static Signal Sleep(State& state, bool timed) {
+    Lock lock(state.mutex);
+    const auto is_woken = [&] { return state.signal != kNothing; };
+    if (timed)
+      state.woken.wait_for(lock, kCancelInterval, is_woken);
+    else
+      state.woken.wait(lock, is_woken);
+    return std::exchange(state.signal, kNothing);
+  }
+  static void Wake(State& state, Signal signal) {
+    {
+      const Lock lock(state.mutex);
+      state.signal = std::max(state.signal, signal);
+    }
+    state.woken.notify_one();
+  }
+  // All look whether there is anything left to wait for.
+  void WakeAll() {
+    for (State& state : states_)
+      if (state.waits_at != nullptr) Wake(state, kLook);
+  }
 
   void CheckDeadlock() {
     if (!all_here_ || stopped_ || deadlocked_ || waiting_ < running_ || waiting_ == 0) return;
     deadlocked_ = true;
     deadlock_ = WaitingText();
-    changed_.notify_all();
+    WakeAll();
   }
 
   std::string WaitingText() const {
@@ -203,7 +242,6 @@ class Rendezvous {
   }
 
   std::mutex mutex_;
-  std::condition_variable changed_;
   const bool all_here_;
   int64_t running_, waiting_ = 0;
   int64_t steps_ = 0;
@@ -223,15 +261,20 @@ class Meetings {
   // Contributions of a group's members, by place; it lies where they left it until all have parted.
   struct Meeting {
     std::vector<Contribution*> contributions;
-    size_t last = 0;  // the place of the one who came last, who need not be woken
-    size_t arrived = 0, parted = 0;
-    bool complete = false;
+    size_t last = 0;       // the place of the one who came last, who need not be woken
+    bool is_over = false;  // the last one has done what there was to do for all
+
+    std::vector<int64_t> devices;  // by place
+    size_t arrived = 0;
+    std::atomic<uint32_t> parted = 0;
   };
 
   // Waits for the group's `size` members; `place`: which of them this device is. Sets `meeting`
-  // where all came: each must then call Part.
+  // where all came. The last one to come calls `alone(meeting)` while the others sleep on: true
+  // where it did all that is to do; else each must call Part once it has done its share.
+  template <typename Alone>
   Rendezvous::End Meet(const Rendezvous::Waiter& waiter, const Key& key, size_t size, size_t place,
-                       Contribution& own, std::shared_ptr<Meeting>& meeting) {
+                       Contribution& own, std::shared_ptr<Meeting>& meeting, const Alone& alone) {
     Rendezvous::Lock lock = devices_.TakeLock();
     // Whoever waited for this device may be gone, with its contribution.
     if (const auto end = devices_.Ended(waiter); end != Rendezvous::End::kNone) return end;
@@ -240,13 +283,18 @@ class Meetings {
     const std::shared_ptr<Meeting> common = slot;
     common->contributions.resize(size);
     common->contributions[place] = &own;
+    common->devices.resize(size);
+    common->devices[place] = waiter.device;
     if (++common->arrived == size) {
       meetings_.erase(key);
       common->last = place;
-      common->complete = true;
-      devices_.Release(size - 1);
-    } else if (const auto end = devices_.Wait(lock, common->complete, waiter);
-               end != Rendezvous::End::kNone) {
+      for (size_t member = 0; member < size; ++member)
+        if (member != place) devices_.Release(common->devices[member]);
+      lock.unlock();
+      const Awakening at_the_end{devices_, *common};  // also where `alone` throws
+      common->is_over = true;
+      common->is_over = alone(*common);
+    } else if (const auto end = devices_.Wait(lock, waiter); end != Rendezvous::End::kNone) {
       return end;
     }
     meeting = common;
@@ -254,9 +302,24 @@ class Meetings {
   }
 
   // Waits for the others who have met to be as far; none can fail in between.
-  void Part(Meeting& meeting) { devices_.Part(meeting.parted, meeting.contributions.size()); }
+  void Part(Meeting& meeting) {
+    const auto size = static_cast<uint32_t>(meeting.contributions.size());
+    uint32_t parted = meeting.parted.fetch_add(1) + 1;
+    if (parted == size) return meeting.parted.notify_all();
+    for (; parted != size; parted = meeting.parted.load()) meeting.parted.wait(parted);
+  }
 
  private:
+  // Wakes all members but the last one.
+  struct Awakening {
+    Rendezvous& devices;
+    const Meeting& meeting;
+    ~Awakening() {
+      for (size_t member = 0; member < meeting.devices.size(); ++member)
+        if (member != meeting.last) devices.Awaken(meeting.devices[member]);
+    }
+  };
+
   Rendezvous& devices_;
   std::map<Key, std::shared_ptr<Meeting>> meetings_;
 };
@@ -272,9 +335,10 @@ class Mailboxes {
     const Rendezvous::Lock lock = devices_.TakeLock();
     Mailbox& box = mailboxes_[{channel, target}];
     box.messages.push_back(std::move(message));
-    if (box.awaited == nullptr) return;
-    *std::exchange(box.awaited, nullptr) = true;
-    devices_.Release(1);
+    if (box.receiver < 0) return;
+    const int64_t receiver = std::exchange(box.receiver, -1);
+    devices_.Release(receiver);
+    devices_.Awaken(receiver);
   }
 
   // Waits for a message to `target`: this device, or -1.
@@ -283,12 +347,12 @@ class Mailboxes {
     Rendezvous::Lock lock = devices_.TakeLock();
     Mailbox& box = mailboxes_[{channel, target}];
     while (box.messages.empty()) {
-      if (box.awaited != nullptr) return devices_.SetEnd(waiter, Rendezvous::End::kTaken);
+      if (box.receiver >= 0) return devices_.SetEnd(waiter, Rendezvous::End::kTaken);
       if (const auto end = devices_.Ended(waiter); end != Rendezvous::End::kNone) return end;
-      bool came = false;
-      box.awaited = &came;
-      const Rendezvous::End end = devices_.Wait(lock, came, waiter);
-      if (box.awaited == &came) box.awaited = nullptr;
+      box.receiver = waiter.device;
+      const Rendezvous::End end = devices_.Wait(lock, waiter);
+      lock.lock();
+      if (box.receiver == waiter.device) box.receiver = -1;
       if (end != Rendezvous::End::kNone) return end;
     }
     message = std::move(box.messages.front());
@@ -299,7 +363,7 @@ class Mailboxes {
  private:
   struct Mailbox {
     std::deque<Message> messages;
-    bool* awaited = nullptr;  // the flag of the receiver that waits for one
+    int64_t receiver = -1;  // the device that waits for one
   };
 
   Rendezvous& devices_;

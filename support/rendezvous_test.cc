@@ -2,6 +2,7 @@
 #include "support/rendezvous.h"
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <thread>
@@ -15,6 +16,9 @@ namespace {
 
 using End = Rendezvous::End;
 using IntMeetings = Meetings<int, int64_t>;
+
+// What the last one to come does for all: nothing, each does its share.
+const auto kEachItself = [](const IntMeetings::Meeting&) { return false; };
 
 // Calls work(device) on a thread each. (RunTogether would read HLOKIT_TEST_THREADS before the tests
 // that set it.)
@@ -42,8 +46,8 @@ TEST(RendezvousTest, AllReadWhatEachBroughtUntilAllPart) {
     for (int round = 0; round < kRounds; ++round) {
       int64_t own = device + round;
       std::shared_ptr<IntMeetings::Meeting> meeting;
-      const End end =
-          meetings.Meet({device, "a sum"}, 0, kDevices, static_cast<size_t>(device), own, meeting);
+      const End end = meetings.Meet({device, "a sum"}, 0, kDevices, static_cast<size_t>(device),
+                                    own, meeting, kEachItself);
       if (end != End::kNone) return false;
       int64_t sum = 0;
       for (const int64_t* contribution : meeting->contributions) sum += *contribution;
@@ -56,6 +60,66 @@ TEST(RendezvousTest, AllReadWhatEachBroughtUntilAllPart) {
   EXPECT_EQ(wrong, 0);
 }
 
+// The last one's work for all is done before anybody goes on, and nobody parts.
+TEST(RendezvousTest, TheLastOneWorksForAll) {
+  constexpr int64_t kDevices = 4;
+  constexpr int kRounds = 200;
+  Rendezvous devices(kDevices);
+  IntMeetings meetings(devices);
+  std::atomic<int> calls = 0, wrong = 0;
+  const auto sum_for_all = [&](const IntMeetings::Meeting& meeting) {
+    ++calls;
+    int64_t sum = 0;
+    for (const int64_t* contribution : meeting.contributions) sum += *contribution;
+    for (int64_t* contribution : meeting.contributions) *contribution = sum;
+    return true;
+  };
+  OnDevices(kDevices, devices, [&](int64_t device) {
+    for (int round = 0; round < kRounds; ++round) {
+      int64_t own = device + round;
+      std::shared_ptr<IntMeetings::Meeting> meeting;
+      if (meetings.Meet({device, "a sum"}, round % 2, kDevices, static_cast<size_t>(device), own,
+                        meeting, sum_for_all) != End::kNone)
+        return false;
+      if (own != 6 + 4 * round || !meeting->is_over) ++wrong;
+    }
+    return true;
+  });
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(calls, kRounds);
+}
+
+// A run that is cancelled while the last one works for all: members that came do not leave, since
+// their arrays are in use.
+TEST(RendezvousTest, NobodyLeavesWhileTheLastOneWorks) {
+  Rendezvous devices(3);
+  IntMeetings meetings(devices);
+  std::atomic<bool> works = false;
+  std::atomic<int> early = 0, done = 0;
+  const auto work_while_stopped = [&](const IntMeetings::Meeting&) {
+    works = true;
+    devices.Stop("enough");
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    works = false;
+    return true;
+  };
+  const auto ask = [](const void*) -> int32_t { return 1; };
+  OnThreads(2, [&](int64_t device) {
+    int64_t own = 0;
+    std::shared_ptr<IntMeetings::Meeting> meeting;
+    Rendezvous::Waiter waiter{device, "all-reduce %x"};
+    const End end =
+        meetings.Meet(waiter, 0, 2, static_cast<size_t>(device), own, meeting, work_while_stopped);
+    if (works) ++early;
+    if (end == End::kNone) ++done;
+    waiter = {device, "all-reduce %y", 1, ask, nullptr};
+    EXPECT_EQ(meetings.Meet(waiter, 1, 2, static_cast<size_t>(device), own, meeting, kEachItself),
+              End::kStopped);
+  });
+  EXPECT_EQ(early, 0);
+  EXPECT_EQ(done, 2);
+}
+
 TEST(RendezvousTest, GroupsMeetApart) {
   Rendezvous devices(4);
   IntMeetings meetings(devices);
@@ -65,7 +129,8 @@ TEST(RendezvousTest, GroupsMeetApart) {
     std::shared_ptr<IntMeetings::Meeting> meeting;
     const auto place = static_cast<size_t>(device / 2);
     const int group = static_cast<int>(device % 2);
-    if (meetings.Meet({device, "pairs"}, group, 2, place, own, meeting) != End::kNone) return false;
+    if (meetings.Meet({device, "pairs"}, group, 2, place, own, meeting, kEachItself) != End::kNone)
+      return false;
     if (*meeting->contributions[1 - place] == (device + 2) % 4) ++right;
     meetings.Part(*meeting);
     return true;
@@ -85,9 +150,9 @@ TEST(RendezvousTest, EveryDeviceHearsOfTheSameDeadlock) {
     int64_t own = 0;
     int message = 0;
     std::shared_ptr<IntMeetings::Meeting> meeting;
-    const End end = device == 1
-                        ? mailboxes.Receive(waiter, 7, 1, message)
-                        : meetings.Meet(waiter, static_cast<int>(device), 2, 0, own, meeting);
+    const End end = device == 1 ? mailboxes.Receive(waiter, 7, 1, message)
+                                : meetings.Meet(waiter, static_cast<int>(device), 2, 0, own,
+                                                meeting, kEachItself);
     texts[d] = devices.Text(end, waiter);
     EXPECT_EQ(end, End::kDeadlock);
     EXPECT_EQ(meeting, nullptr);
@@ -132,7 +197,8 @@ TEST(RendezvousTest, AFailureStopsThoseWhoWaitAndWhoCome) {
     int64_t own = 0;
     std::shared_ptr<IntMeetings::Meeting> meeting;
     const Rendezvous::Waiter waiter{device, "all-reduce %x"};
-    const End end = meetings.Meet(waiter, 0, 3, static_cast<size_t>(device), own, meeting);
+    const End end =
+        meetings.Meet(waiter, 0, 3, static_cast<size_t>(device), own, meeting, kEachItself);
     if (devices.Text(end, waiter) == "stopped with the other devices at all-reduce %x") ++stopped;
     return end == End::kNone;
   });
@@ -152,7 +218,8 @@ TEST(RendezvousTest, WhoeverIsCancelledEndsTheOthersWaits) {
     std::shared_ptr<IntMeetings::Meeting> meeting;
     Rendezvous::Waiter waiter{device, "all-reduce %x"};
     if (device == 0) waiter = {device, "all-reduce %x", 0, ask, &cancelled};
-    if (meetings.Meet(waiter, 0, 3, static_cast<size_t>(device), own, meeting) == End::kStopped)
+    if (meetings.Meet(waiter, 0, 3, static_cast<size_t>(device), own, meeting, kEachItself) ==
+        End::kStopped)
       ++stopped;
   });
   EXPECT_EQ(stopped, 2);

@@ -73,24 +73,5 @@ void RunOnThreads(int64_t threads, int64_t count, const Work& work) {
   run();
 }
 
-// Calls work(i) for each 0 <= i < count, all at the same time, since each may wait for the others:
-// work(0) on this thread. False, and no call is made, where there are not so many threads.
-template <typename Work>
-bool RunTogether(int64_t count, const Work& work) {
-  enum { kWait, kGo, kEnd };
-  std::atomic<int> gate = kWait;
-  ThreadTeam team;
-  bool all = true;
-  for (int64_t i = 1; i < count && all; ++i)
-    all = team.Start([&gate, &work, i] {
-      gate.wait(kWait);
-      if (gate.load() == kGo) work(i);
-    });
-  gate.store(all ? kGo : kEnd);
-  gate.notify_all();
-  if (all) work(int64_t{0});
-  return all;
-}
-
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

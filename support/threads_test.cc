@@ -30,28 +30,10 @@ bool EachOnce(int threads) {
   return true;
 }
 
-// Each waits until all have come.
-bool AllMeet(int64_t count) {
-  std::atomic<int64_t> here = 0;
-  return RunTogether(count, [&](int64_t) {
-    ++here;
-    while (here < count) std::this_thread::yield();
-  });
-}
-
 TEST(ThreadsTest, WorkIsDoneOnceOnAnyNumberOfThreads) {
   for (const char* most : {"0", "1", "3", "1000"})
     for (const int threads : {1, 2, 8, 200})
       EXPECT_TRUE(HoldsWith(most, [&] { return EachOnce(threads); })) << most << " " << threads;
-}
-
-TEST(ThreadsTest, TogetherOrNotAtAll) {
-  EXPECT_TRUE(HoldsWith("7", [] { return AllMeet(8); }));
-  EXPECT_TRUE(HoldsWith("0", [] { return AllMeet(1); }));
-  EXPECT_TRUE(HoldsWith("6", [] {
-    int calls = 0;
-    return !RunTogether(8, [&](int64_t) { ++calls; }) && calls == 0;
-  }));
 }
 
 // What the system itself refuses: a stack as large as all addresses.

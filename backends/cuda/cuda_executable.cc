@@ -4,7 +4,7 @@
 
 #include "backends/cuda/device_run_internal.h"
 #include "support/status.h"
-#include "support/threads.h"
+#include "support/together.h"
 #include "support/within_memory.h"
 
 namespace hlokit {

@@ -4,7 +4,7 @@
 #include "backends/platforms/platforms.h"
 #include "parser/parser.h"
 #include "runtime/collective/in_process_communicator.h"
-#include "support/threads.h"
+#include "support/together.h"
 
 namespace hlokit {
 namespace {

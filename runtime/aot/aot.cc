@@ -23,7 +23,7 @@
 
 #include "runtime/aot/aot_device_internal.h"
 #include "runtime/collective/in_process_communicator.h"
-#include "support/threads.h"
+#include "support/together.h"
 
 namespace {
 

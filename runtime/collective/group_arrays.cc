@@ -21,6 +21,7 @@ namespace {
 
 constexpr int64_t kNonTemporalBytes = int64_t{4} << 20;  // of an array that no cache holds
 constexpr int64_t kCopyBytes = int64_t{64} << 10;        // what one thread copies at once
+constexpr int64_t kShortBytes = int64_t{64} << 10;       // of all members' arrays
 constexpr int64_t kShareUnit = 64;  // elements: shares start on cache lines of their own
 
 int64_t ReadInteger(const HlokitCollectiveArray& a, const void* array, int64_t i) {
@@ -51,6 +52,12 @@ const char* MemberReduction::Run(std::span<const char* const> operands, int64_t 
                    const_cast<char*>(operands[member]) + at, n);
   array_.combine(HLOKIT_REDUCER_LAST, accumulators_, block_, n);
   return block_;
+}
+
+bool IsShort(const Communicator::Part& part) {
+  int64_t bytes = 0;
+  for (const HlokitCollectiveArray& array : part.arrays) bytes += array.rows * array.row_bytes;
+  return bytes <= kShortBytes / static_cast<int64_t>(part.group.size());
 }
 
 std::vector<const char*> OperandsOf(const GroupArray& array) {

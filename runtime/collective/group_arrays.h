@@ -60,6 +60,9 @@ class MemberReduction {
   alignas(64) char block_[kBlock * HLOKIT_REDUCER_SUM_BYTES];
 };
 
+// Whether one thread moves the arrays of all members sooner than it wakes others to help.
+bool IsShort(const Communicator::Part& part);
+
 // The operands of all members, by place.
 std::vector<const char*> OperandsOf(const GroupArray& array);
 

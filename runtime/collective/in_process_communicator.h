@@ -28,9 +28,9 @@ class InProcessCommunicator final : public LocalCommunicator {
   using GroupMeetings = Meetings<Key, Member>;
 
   // Waits for the group, calls `work` with what all gave and whether this device came last, and
-  // waits until all have done theirs.
+  // waits until all have done theirs. `is_short`: the last one calls it for every member.
   template <typename Work>
-  End Together(const Part& part, const Work& work);
+  End Together(const Part& part, bool is_short, const Work& work);
   // The same for each array of a collective that treats its arrays alike.
   template <typename Work>
   End ForEachArray(const Part& part, const Work& work);

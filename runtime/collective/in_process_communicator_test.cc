@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "runtime/collective/testing_internal.h"
-#include "support/threads.h"
+#include "support/together.h"
 
 namespace hlokit {
 namespace {

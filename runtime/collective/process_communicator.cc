@@ -26,7 +26,7 @@ ProcessCommunicator::ProcessCommunicator(ProcessGroup& group, std::vector<int> r
 ProcessCommunicator::~ProcessCommunicator() { group_.Leave(); }
 
 template <typename Local, typename Remote>
-Communicator::End ProcessCommunicator::Together(const Part& part, const Local& local,
+Communicator::End ProcessCommunicator::Together(const Part& part, bool is_short, const Local& local,
                                                 const Remote& remote) {
   size_t here = 0, own_place = 0;
   for (size_t place = 0; place < part.group.size(); ++place) {
@@ -35,35 +35,51 @@ Communicator::End ProcessCommunicator::Together(const Part& part, const Local& l
   }
   LocalMember own{{part.operands, part.results, part.own}, part.place};
   std::shared_ptr<GroupMeetings::Meeting> meeting;
+  const bool all_here = here == part.group.size();
+  const auto work_for_all = [&](GroupMeetings::Meeting& all) {
+    if (all_here && !is_short) return false;
+    if (all_here)
+      for (size_t place = 0; place < here; ++place) LocalShare(part, all, place, local);
+    else
+      Exchange(part, all.contributions, remote);
+    return true;
+  };
   if (const End end = meetings_.Meet(part.waiter, {part.waiter.id, part.group[0]}, here, own_place,
-                                     own, meeting);
+                                     own, meeting, work_for_all);
       end != End::kNone)
     return end;
-  const bool is_last = own_place == meeting->last;
-  if (here == part.group.size()) {
-    std::vector<Member*> members;
-    for (LocalMember* c : meeting->contributions) members.push_back(&c->member);
-    local(GroupContributions{part.arrays, members, part.place}, is_last);
-  } else if (is_last) {
-    End end = End::kStopped;
-    try {
-      GroupCollective collective({group_, rank_of_, waits(), waiting_}, part,
-                                 meeting->contributions);
-      end = remote(collective);
-    } catch (const std::exception&) {  // the others wait for this one
-      group_.Abort(std::string("not enough memory for a collective at ") + part.waiter.at);
-    }
-    for (LocalMember* c : meeting->contributions) c->end = end;
-  }
+  if (meeting->is_over) return own.end;
+  LocalShare(part, *meeting, part.place, local);
   meetings_.Part(*meeting);
   return own.end;
+}
+
+template <typename Local>
+void ProcessCommunicator::LocalShare(const Part& part, const GroupMeetings::Meeting& meeting,
+                                     size_t place, const Local& local) {
+  std::vector<Member*> members;
+  for (LocalMember* c : meeting.contributions) members.push_back(&c->member);
+  local(GroupContributions{part.arrays, members, place}, place == meeting.last);
+}
+
+template <typename Remote>
+void ProcessCommunicator::Exchange(const Part& part, std::span<LocalMember* const> members,
+                                   const Remote& remote) {
+  End end = End::kStopped;
+  try {
+    GroupCollective collective({group_, rank_of_, waits(), waiting_}, part, members);
+    end = remote(collective);
+  } catch (const std::exception&) {  // the others wait for this one
+    group_.Abort(std::string("not enough memory for a collective at ") + part.waiter.at);
+  }
+  for (LocalMember* member : members) member->end = end;
 }
 
 template <typename Local, typename Remote>
 Communicator::End ProcessCommunicator::ForEachArray(const Part& part, const Local& local,
                                                     const Remote& remote) {
   return Together(
-      part,
+      part, IsShort(part),
       [&](const GroupContributions& group, bool) {
         for (size_t array = 0; array < part.arrays.size(); ++array) local(GroupArray(group, array));
       },
@@ -93,14 +109,15 @@ Communicator::End ProcessCommunicator::AllToAll(const Part& part) {
 
 Communicator::End ProcessCommunicator::AllToAllArrays(const Part& part) {
   return Together(
-      part, [](const GroupContributions& group, bool) { TakeOwnArrays(group); },
+      part, IsShort(part), [](const GroupContributions& group, bool) { TakeOwnArrays(group); },
       std::mem_fn(&GroupCollective::AllToAllArrays));
 }
 
 Communicator::End ProcessCommunicator::RaggedAllToAll(const Part& part, int64_t& outside) {
   int64_t found = -1;  // of all local members, by the one who looks
   const End end = Together(
-      part, [&](const GroupContributions& group, bool) { found = TakeRaggedPieces(group); },
+      part, /*is_short=*/false,
+      [&](const GroupContributions& group, bool) { found = TakeRaggedPieces(group); },
       [&](GroupCollective& collective) {
         std::vector<Member> all;
         const End ended = collective.GatherOperands(all);
@@ -127,12 +144,13 @@ Communicator::End ProcessCommunicator::Broadcast(const Part& part) {
 
 Communicator::End ProcessCommunicator::Barrier(const Part& part) {
   return Together(
-      part, [](const GroupContributions&, bool) {}, std::mem_fn(&GroupCollective::Barrier));
+      part, /*is_short=*/true, [](const GroupContributions&, bool) {},
+      std::mem_fn(&GroupCollective::Barrier));
 }
 
 Communicator::End ProcessCommunicator::Evaluate(const Part& part, const Function& function) {
   return Together(
-      part,
+      part, /*is_short=*/true,
       [&](const GroupContributions& group, bool is_last) {
         if (is_last) function(group.members);
       },

@@ -46,11 +46,17 @@ class ProcessCommunicator final : public LocalCommunicator, public ProcessGroupC
   using Key = CollectiveKey;
   using GroupMeetings = Meetings<Key, LocalMember>;
 
-  // Where all members are local each calls `local`; else the last to come calls `remote` for all,
-  // which gives how its waits ended.
+  // Where all members are local each calls `local`, or (`is_short`) the last to come does for every
+  // one; else the last to come calls `remote` for all, which gives how its waits ended. The others
+  // sleep meanwhile.
   template <typename Local, typename Remote>
-  End Together(const Part& part, const Local& local, const Remote& remote);
-  // The same, for each array of a collective that treats its arrays alike.
+  End Together(const Part& part, bool is_short, const Local& local, const Remote& remote);
+  template <typename Local>
+  void LocalShare(const Part& part, const GroupMeetings::Meeting& meeting, size_t place,
+                  const Local& local);
+  template <typename Remote>
+  void Exchange(const Part& part, std::span<LocalMember* const> members, const Remote& remote);
+  // Together, for each array of a collective that treats its arrays alike.
   template <typename Local, typename Remote>
   End ForEachArray(const Part& part, const Local& local, const Remote& remote);
 

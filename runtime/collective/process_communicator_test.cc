@@ -19,7 +19,7 @@
 
 #include "runtime/collective/in_process_communicator.h"
 #include "runtime/collective/testing_internal.h"
-#include "support/threads.h"
+#include "support/together.h"
 
 namespace hlokit {
 namespace {

@@ -8,7 +8,7 @@
 #include "backends/cpu/executable/device_run_internal.h"
 #include "backends/cpu/sanitizer/sanitizer_internal.h"
 #include "support/status.h"
-#include "support/threads.h"
+#include "support/together.h"
 #include "support/within_memory.h"
 
 namespace hlokit {

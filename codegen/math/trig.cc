@@ -16,6 +16,11 @@ struct Quadrant {
   ValPair r;
 };
 
+// The low bits of a double that is a small integer: adding 1.5 * 2^52 leaves them in the mantissa.
+// Unlike a conversion it has a value for NaN too, where LLVM's folds constants to poison, which
+// would make the whole result any number.
+Val LowBitsOfInteger(Val x) { return Resize(ToBits(x + 0x1.8p52), 32); }
+
 // ---- double ----
 
 constexpr int kGroupBits = 16;  // exponents that share a row of the table
@@ -95,7 +100,7 @@ Quadrant ReduceDouble(Val x) {
   ValPair f = FastTwoSum(d.hi, d.lo + (((a.lo + b.lo) + c.lo) + (p2.lo + (p3 + invalid))));
   ValPair r = TwoProduct(f.hi, x.Const(kHalfPi));
   r.lo = Fma(f.hi, kHalfPiLow, Fma(f.lo, kHalfPi, r.lo));
-  return {x.With(x.builder().CreateFPToSI(index.get(), x.IntType(32))), FastTwoSum(r.hi, r.lo)};
+  return {LowBitsOfInteger(index), FastTwoSum(r.hi, r.lo)};
 }
 
 // sin(r) and cos(r) as pairs whose low parts hold what rounding lost.
@@ -134,7 +139,7 @@ Quadrant ReduceFloat(Val x) {
   Val f = Fma(index, -0.25, terms[0]);
   for (int i = 1; i < 5; ++i) f = f + terms[i];
   f = (f + last) * (4 * kHalfPi);
-  return {x.With(x.builder().CreateFPToSI(index.get(), x.IntType(32))), {f, f.Const(0)}};
+  return {LowBitsOfInteger(index), {f, f.Const(0)}};
 }
 
 // The same for |x| < kTrigBound, in few steps: one multiple of pi/2 as a double is exact enough.

@@ -258,7 +258,8 @@ void FftValue(GeneratedCode& s) {
   const ElementType real = wide ? ElementType::kF64 : ElementType::kF32;
   DimVector dims = s.NewDims(0, 1), length;
   for (int64_t d = s.random().Between(1, 2); d > 0; --d)
-    length.push_back(s.random().Between(1, 12));
+    length.push_back(s.random().Chance(0.1) ? s.random().Between(13, 45)
+                                            : s.random().Between(1, 12));
   dims.insert(dims.end(), length.begin(), length.end());
   if (kind == FftType::kIrfft) dims.back() = length.back() / 2 + 1;
   if (CountOf(dims) > s.state().options.max_elements) return;
@@ -271,14 +272,24 @@ void FftValue(GeneratedCode& s) {
 
 namespace {
 
+// A value whose parts lie in [-most, most].
+RandomValue WithParts(GeneratedCode& s, ElementType type, const DimVector& dims, double most) {
+  if (!IsComplex(type)) return s.GetTame(type, dims, -most, most);
+  const ElementType part = RealComponent(type);
+  const RandomValue real = s.GetTame(part, dims, -most, most);
+  const RandomValue imaginary = s.GetTame(part, dims, -most, most);
+  return {s.Make(Opcode::kComplex, {real.instruction, imaginary.instruction}),
+          {-most, most, real.bounds.error + imaginary.bounds.error}};
+}
+
 // n times the identity plus something small: far from singular.
 RandomValue WellConditioned(GeneratedCode& s, ElementType type, int64_t n, const DimVector& batch) {
   DimVector dims = batch;
   dims.insert(dims.end(), {n, n});
-  const RandomValue small = s.GetTame(type, dims, -0.5, 0.5);
+  const RandomValue small = WithParts(s, type, dims, 0.5);
   Literal diagonal(Shape::Array(type, dims));
   for (int64_t i = 0; i < diagonal.element_count(); ++i)
-    diagonal.SetDouble(i, i / n % n == i % n ? static_cast<double>(n) : 0.0);
+    diagonal.SetComplex(i, i / n % n == i % n ? static_cast<double>(n) : 0.0);
   const double most = static_cast<double>(n) + 0.5;
   return {s.Make(Opcode::kAdd, {small.instruction, s.Constant(std::move(diagonal))}),
           {-most, most, small.bounds.error + RoundingError(type, most)}};
@@ -309,22 +320,28 @@ void CholeskyValue(GeneratedCode& s) {
 
 // Either side, either triangle, transposed or not.
 void TriangularSolveValue(GeneratedCode& s) {
-  const ElementType type = s.random().OneOf({ElementType::kF32, ElementType::kF64});
+  const ElementType type =
+      s.random().OneOf({ElementType::kF32, ElementType::kF32, ElementType::kF64, ElementType::kF64,
+                        ElementType::kC64, ElementType::kC128});
   const int64_t n = s.random().Between(1, 5);
   const DimVector batch = s.NewDims(0, 1);
   const RandomValue a = WellConditioned(s, type, n, batch);
   TriangularSolveAttrs attributes;
   attributes.left_side = s.random().Chance(0.5);
   attributes.lower = s.random().Chance(0.5);
+  attributes.unit_diagonal = s.random().Chance(0.3);
   attributes.transpose_a = s.random().OneOf(
       {TriangularTranspose::kNone, TriangularTranspose::kTranspose, TriangularTranspose::kAdjoint});
   DimVector dims = batch;
   const int64_t other = s.random().Between(1, 6);
   dims.push_back(attributes.left_side ? n : other);
   dims.push_back(attributes.left_side ? other : n);
-  const RandomValue b = s.GetTame(type, dims, -2, 2);
+  const RandomValue b = WithParts(s, type, dims, 2);
+  // 2 (1 + sqrt(1/2))^4, by a triangle of ones on the diagonal.
+  const double most = IsComplex(type) ? 32 : 16;
   s.Keep(s.Make(Opcode::kTriangularSolve, {a.instruction, b.instruction}, attributes),
-         {-16, 16, 64 * (a.bounds.error + b.bounds.error) + 64 * RoundingError(type, 16)});
+         {-most, most,
+          4 * most * (a.bounds.error + b.bounds.error) + 4 * most * RoundingError(type, most)});
 }
 
 }  // namespace hlokit

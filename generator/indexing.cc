@@ -4,6 +4,7 @@
 // position.
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
 #include "generator/scope_internal.h"
 
 namespace hlokit {
@@ -14,8 +15,10 @@ namespace {
 struct Addressing {
   DimVector map;      // operand dimensions, by position in the index vector
   DimVector dropped;  // of slice size 1 (0 where there are no elements), left out of the slices
-  DimVector sizes;    // of a slice, by operand dimension
-  DimVector batch;    // dimensions of the indices but the index vector's
+  DimVector batched;  // of slice size 1, each followed by a dimension of the indices
+  DimVector batched_indices;
+  DimVector sizes;  // of a slice, by operand dimension
+  DimVector batch;  // dimensions of the indices but the index vector's
   int64_t vector_dim = 0;
   DimVector index_dims;
 };
@@ -23,7 +26,13 @@ struct Addressing {
 Addressing PickAddressing(GeneratedCode& s, absl::Span<const int64_t> dims) {
   Addressing a;
   const auto rank = static_cast<int64_t>(dims.size());
+  const bool may_batch = s.random().Chance(0.3);
   for (int64_t d = 0; d < rank; ++d) {
+    if (may_batch && dims[d] > 0 && dims[d] <= 9 && s.random().Chance(0.4)) {
+      a.batched.push_back(d);
+      a.sizes.push_back(1);
+      continue;
+    }
     const bool addressed = s.random().Chance(0.6);
     const bool dropped = addressed && s.random().Chance(0.6);
     if (addressed) a.map.push_back(d);
@@ -35,12 +44,22 @@ Addressing PickAddressing(GeneratedCode& s, absl::Span<const int64_t> dims) {
   s.random().Shuffle(a.map);
   a.batch = s.NewDims(0, 2);
   for (int64_t& d : a.batch) d = std::min<int64_t>(d, 6);
+  // The dimensions that follow, in any order among the others.
+  DimVector order, free = a.batch;
+  for (size_t i = 0; i < free.size() + a.batched.size(); ++i)
+    order.push_back(static_cast<int64_t>(i));
+  s.random().Shuffle(order);
+  a.batch.assign(order.size(), 0);
+  for (size_t i = 0; i < order.size(); ++i)
+    a.batch[order[i]] = i < a.batched.size() ? dims[a.batched[i]] : free[i - a.batched.size()];
   a.vector_dim = s.random().Between(0, static_cast<int64_t>(a.batch.size()));
   a.index_dims = a.batch;
   const bool implied = a.map.size() == 1 && s.random().Chance(0.3);
   if (implied) a.vector_dim = static_cast<int64_t>(a.batch.size());
   if (!implied)
     a.index_dims.insert(a.index_dims.begin() + a.vector_dim, static_cast<int64_t>(a.map.size()));
+  for (size_t i = 0; i < a.batched.size(); ++i)
+    a.batched_indices.push_back(order[i] + (!implied && order[i] >= a.vector_dim ? 1 : 0));
   return a;
 }
 
@@ -48,7 +67,8 @@ Addressing PickAddressing(GeneratedCode& s, absl::Span<const int64_t> dims) {
 DimVector PickOffsetDims(GeneratedCode& s, const Addressing& a, DimVector& result_dims) {
   DimVector kept;
   for (size_t d = 0; d < a.sizes.size(); ++d)
-    if (std::find(a.dropped.begin(), a.dropped.end(), static_cast<int64_t>(d)) == a.dropped.end())
+    if (!absl::c_linear_search(a.dropped, static_cast<int64_t>(d)) &&
+        !absl::c_linear_search(a.batched, static_cast<int64_t>(d)))
       kept.push_back(a.sizes[d]);
   DimVector all;
   for (size_t d = 0; d < kept.size() + a.batch.size(); ++d) all.push_back(static_cast<int64_t>(d));
@@ -80,6 +100,8 @@ void GatherValue(GeneratedCode& s) {
   attributes.offset_dims = PickOffsetDims(s, a, result);
   if (CountOf(result) > s.state().options.max_elements * 4) return;
   attributes.collapsed_slice_dims = a.dropped;
+  attributes.operand_batching_dims = a.batched;
+  attributes.start_indices_batching_dims = a.batched_indices;
   attributes.start_index_map = a.map;
   attributes.index_vector_dim = a.vector_dim;
   attributes.slice_sizes = a.sizes;
@@ -89,6 +111,26 @@ void GatherValue(GeneratedCode& s) {
   s.Keep(s.Make(Opcode::kGather, {x.instruction, indices.instruction}, attributes),
          of_nothing ? Bounds{} : x.bounds);
 }
+
+namespace {
+
+// x - y: in any order of the updates the same, if x is what was there.
+Computation* Subtraction(GeneratedCode& s, ElementType type) {
+  Computation* made = s.module().AddComputation("subtract_update");
+  const Shape scalar = Shape::Scalar(type).WithDefaultLayout();
+  Instruction* x = made->AddParameter(0, scalar);
+  Instruction* y = made->AddParameter(1, scalar);
+  made->set_root(made->Add(Opcode::kSubtract, scalar, {x, y}));
+  return made;
+}
+
+DimVector BatchedSizes(const Addressing& a, absl::Span<const int64_t> dims) {
+  DimVector sizes;
+  for (int64_t d : a.batched) sizes.push_back(dims[d]);
+  return sizes;
+}
+
+}  // namespace
 
 void ScatterValue(GeneratedCode& s) {
   const RandomValue x = s.Any();
@@ -103,16 +145,29 @@ void ScatterValue(GeneratedCode& s) {
   attributes.scatter_dims_to_operand_dims = a.map;
   attributes.index_vector_dim = a.vector_dim;
   const RandomValue indices = s.Get(IndexType(s), a.index_dims);
+  attributes.input_batching_dims = a.batched;
+  attributes.scatter_indices_batching_dims = a.batched_indices;
   const RandomValue updates = s.Get(x.type(), update_dims);
   Opcode combiner = s.random().OneOf({Opcode::kAdd, Opcode::kMaximum, Opcode::kMinimum});
   if (IsPred(x.type())) combiner = s.random().OneOf({Opcode::kAnd, Opcode::kOr});
   if (IsComplex(x.type())) combiner = Opcode::kAdd;
-  if (IsInteger(x.type()) && s.random().Chance(0.3)) combiner = Opcode::kMultiply;
+  if (IsInteger(x.type()) && s.random().Chance(0.4))
+    combiner = s.random().OneOf(
+        {Opcode::kMultiply, Opcode::kAnd, Opcode::kOr, Opcode::kXor, Opcode::kSubtract});
+  Computation* update = s.ScalarFunction(combiner, x.type());
+  if (combiner == Opcode::kSubtract) update = Subtraction(s, x.type());
+  // Where each position is met once, the update may replace what is there.
+  const bool unique = CountOf(a.batch) == CountOf(BatchedSizes(a, x.shape().dims));
+  if (unique && s.random().Chance(0.4)) {
+    update->set_root(update->parameter(1));
+    attributes.unique_indices = s.random().Chance(0.5);
+    combiner = Opcode::kMaximum;
+  }
   Bounds bounds = Join(x.bounds, updates.bounds);
   if (combiner == Opcode::kAdd)
     bounds = AddBounds(x.type(), x.bounds, SumBounds(x.type(), updates.bounds, {1, 1, 0}, count));
   s.Keep(s.MakeCalling(Opcode::kScatter, {x.instruction, indices.instruction, updates.instruction},
-                       {s.ScalarFunction(combiner, x.type())}, attributes),
+                       {update}, attributes),
          bounds);
 }
 

@@ -3,22 +3,15 @@
 #include "generator/scope_internal.h"
 
 namespace hlokit {
-namespace {
-
-Instruction* Compared(GeneratedCode& s, ComparisonDirection direction, Instruction* a,
-                      Instruction* b) {
-  return s.Make(Opcode::kCompare, {a, b}, CompareAttrs{direction, {}});
-}
-
-}  // namespace
 
 void RandomBits(GeneratedCode& s) {
   const RngAlgorithm algorithm =
       s.random().OneOf({RngAlgorithm::kThreeFry, RngAlgorithm::kPhilox, RngAlgorithm::kDefault});
   const int64_t words = algorithm == RngAlgorithm::kThreeFry ? 2 : s.random().Between(2, 3);
   const RandomValue state = s.Plain(s.Get(ElementType::kU64, {words}));
-  const ElementType type = s.random().OneOf({ElementType::kU8, ElementType::kU16, ElementType::kU32,
-                                             ElementType::kU64, ElementType::kS32});
+  const ElementType type =
+      s.random().OneOf({ElementType::kU8, ElementType::kU16, ElementType::kU32, ElementType::kU64,
+                        ElementType::kS32, ElementType::kS8, ElementType::kS16, ElementType::kS64});
   const Shape declared = Shape::Tuple({state.shape(), Shape::Array(type, s.AnyDims())});
   s.KeepElements(s.Make(Opcode::kRngBitGenerator, {state.instruction},
                         RngBitGeneratorAttrs{algorithm}, &declared),

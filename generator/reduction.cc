@@ -112,21 +112,87 @@ Computation* ArgMax(GeneratedCode& s, ElementType type) {
   return made;
 }
 
+// The fields of several operands reduced at a time, each by its own combiner; in any order.
+Computation* FieldByField(GeneratedCode& s, absl::Span<const ElementType> types,
+                          absl::Span<const Opcode> reducers) {
+  Computation* made = s.module().AddComputation("fields");
+  std::vector<Instruction*> parameters, results;
+  std::vector<Shape> shapes;
+  for (size_t i = 0; i < 2 * types.size(); ++i) {
+    const Shape scalar = Shape::Scalar(types[i % types.size()]).WithDefaultLayout();
+    parameters.push_back(made->AddParameter(static_cast<int64_t>(i), scalar));
+  }
+  for (size_t i = 0; i < types.size(); ++i) {
+    Instruction *x = parameters[i], *y = parameters[i + types.size()];
+    if (s.random().Chance(0.2)) std::swap(x, y);
+    shapes.push_back(x->shape());
+    results.push_back(made->Add(reducers[i], x->shape(), {x, y}));
+  }
+  made->set_root(made->Add(Opcode::kTuple, Shape::Tuple(std::move(shapes)), results));
+  return made;
+}
+
+void ReduceFields(GeneratedCode& s) {
+  const DimVector dims = s.AnyDims(), dimensions = SomeDimensions(s, static_cast<int>(dims.size()));
+  std::vector<Instruction*> operands, initial;
+  std::vector<ElementType> types;
+  std::vector<Opcode> reducers;
+  std::vector<Bounds> bounds;
+  for (int64_t count = s.random().Between(2, 4); count > 0; --count) {
+    ElementType type = s.AnyType();
+    if (type == ElementType::kF8E8M0FNU) type = ElementType::kF32;
+    const RandomValue x = s.Get(type, dims);
+    const Opcode reducer = Reducer(s, type);
+    const int64_t along = CountAlong(x.shape(), dimensions);
+    const RandomValue init = {IdentityElement(s, reducer, type),
+                              along == 0 ? Widest(type, reducer) : x.bounds};
+    types.push_back(type);
+    reducers.push_back(reducer);
+    operands.push_back(x.instruction);
+    initial.push_back(init.instruction);
+    bounds.push_back(ReducedBounds(type, reducer, x.bounds, init.bounds, along));
+  }
+  operands.insert(operands.end(), initial.begin(), initial.end());
+  s.KeepElements(s.MakeCalling(Opcode::kReduce, operands, {FieldByField(s, types, reducers)},
+                               DimensionsAttrs{dimensions}),
+                 bounds);
+}
+
+// The position in row-major order over `dimensions`, as s32.
+Instruction* PositionAlong(GeneratedCode& s, const Shape& shape, const DimVector& dimensions) {
+  const Shape numbers = shape.WithoutLayout().WithType(ElementType::kS32);
+  Instruction* position = nullptr;
+  int64_t step = 1;
+  for (auto d = dimensions.rbegin(); d != dimensions.rend(); ++d) {
+    Instruction* along = s.Make(Opcode::kIota, {}, IotaAttrs{*d}, &numbers);
+    if (step != 1)
+      along = s.Make(
+          Opcode::kMultiply,
+          {along,
+           s.Spread(s.ScalarConstant(ElementType::kS32, static_cast<double>(step)), numbers)});
+    position = position == nullptr ? along : s.Make(Opcode::kAdd, {position, along});
+    step *= shape.dims[*d];
+  }
+  return position;
+}
+
 }  // namespace
 
+// Two to four fields, or the largest value and where it stands.
 void ReduceSeveral(GeneratedCode& s) {
+  if (s.random().Chance(0.5)) return ReduceFields(s);
   const ElementType type = s.random().Chance(0.6) ? s.FloatType() : s.IntegerType();
   const RandomValue x = s.GetAny(type, /*exact=*/true);
   const int rank = x.shape().rank();
+  DimVector dimensions = SomeDimensions(s, rank);
   if (rank == 0) return;
-  const int64_t dimension = s.random().Between(0, rank - 1);
-  const Shape numbers = x.shape().WithoutLayout().WithType(ElementType::kS32);
-  Instruction* index = s.Make(Opcode::kIota, {}, IotaAttrs{dimension}, &numbers);
+  if (dimensions.empty()) dimensions = {s.random().Between(0, rank - 1)};
+  Instruction* index = PositionAlong(s, x.shape(), dimensions);
   Instruction* least =
       IsFloat(type) ? s.ScalarConstant(type, -4) : IdentityElement(s, Opcode::kMaximum, type);
   Instruction* none = s.ScalarConstant(ElementType::kS32, 1 << 20);
   Instruction* reduced = s.MakeCalling(Opcode::kReduce, {x.instruction, index, least, none},
-                                       {ArgMax(s, type)}, DimensionsAttrs{{dimension}});
+                                       {ArgMax(s, type)}, DimensionsAttrs{dimensions});
   s.KeepElements(reduced, {Join(x.bounds, {-4, -4, 0}), {}});
 }
 
@@ -180,6 +246,9 @@ Window SomeWindow(GeneratedCode& s, const Shape& shape, bool dilations, int64_t&
     if (s.random().Chance(0.4)) w.stride = s.random().Between(1, 3);
     if (s.random().Chance(0.3)) w.pad_low = s.random().Between(0, w.size - 1);
     if (s.random().Chance(0.3)) w.pad_high = s.random().Between(0, w.size - 1);
+    // Padding that cuts, and windows that see nothing but padding.
+    if (dilations && size > 4 && s.random().Chance(0.1)) w.pad_low = s.random().Between(-2, 4);
+    if (dilations && size > 4 && s.random().Chance(0.1)) w.pad_high = s.random().Between(-2, 4);
     if (dilations && s.random().Chance(0.15)) w.base_dilation = s.random().Between(1, 3);
     if (dilations && s.random().Chance(0.15)) w.window_dilation = s.random().Between(1, 3);
     if (!dilations && size < w.size) w = WindowDim();
@@ -196,10 +265,11 @@ void ReduceWindowValue(GeneratedCode& s) {
   const Opcode reducer = Reducer(s, x.type());
   int64_t taps = 1;
   const WindowAttrs attributes{SomeWindow(s, x.shape(), /*dilations=*/true, taps)};
-  s.Keep(
-      s.MakeCalling(Opcode::kReduceWindow, {x.instruction, IdentityElement(s, reducer, x.type())},
-                    {s.ScalarFunction(reducer, x.type())}, attributes),
-      ReducedBounds(x.type(), reducer, x.bounds, Widest(x.type(), reducer), taps));
+  RandomValue init = {IdentityElement(s, reducer, x.type()), Widest(x.type(), reducer)};
+  if (s.random().Chance(0.2)) init = s.RandomConstant(x.type(), {});
+  s.Keep(s.MakeCalling(Opcode::kReduceWindow, {x.instruction, init.instruction},
+                       {s.ScalarFunction(reducer, x.type())}, attributes),
+         ReducedBounds(x.type(), reducer, x.bounds, init.bounds, taps));
 }
 
 // Windows that choose their largest element, which gets the source's.
@@ -220,9 +290,10 @@ void SelectAndScatterValue(GeneratedCode& s) {
   const Shape scalar = Shape::Scalar(type).WithDefaultLayout();
   Instruction* a = select->AddParameter(0, scalar);
   Instruction* b = select->AddParameter(1, scalar);
-  select->set_root(select->Add(Opcode::kCompare,
-                               Shape::Scalar(ElementType::kPred).WithDefaultLayout(), {a, b},
-                               CompareAttrs{ComparisonDirection::kGe, {}}));
+  using D = ComparisonDirection;
+  select->set_root(
+      select->Add(Opcode::kCompare, Shape::Scalar(ElementType::kPred).WithDefaultLayout(), {a, b},
+                  CompareAttrs{s.random().OneOf({D::kGe, D::kGt, D::kLe, D::kLt}), {}}));
   s.Keep(s.MakeCalling(Opcode::kSelectAndScatter,
                        {x.instruction, source.instruction, s.ScalarConstant(type, 0)},
                        {select, s.ScalarFunction(Opcode::kAdd, type)}, attributes),

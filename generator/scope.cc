@@ -147,6 +147,13 @@ void GeneratedCode::KeepElements(Instruction* tuple, const std::vector<Bounds>& 
   }
 }
 
+void GeneratedCode::ForgetFloats(size_t count) {
+  const auto is_float = [](const RandomValue& value) { return IsFloat(value.type()); };
+  values_.erase(
+      std::remove_if(values_.begin() + static_cast<int64_t>(count), values_.end(), is_float),
+      values_.end());
+}
+
 RandomValue GeneratedCode::AddParameter(const Shape& shape, const Bounds& bounds) {
   values_.push_back({computation_.AddParameter(computation_.parameter_count(), shape), bounds});
   return values_.back();
@@ -316,6 +323,11 @@ Computation* GeneratedCode::ScalarFunction(Opcode opcode, ElementType type) {
                      ? made->Add(opcode, scalar, {y, x})
                      : made->Add(opcode, scalar, {x, y}));
   return made;
+}
+
+Instruction* Compared(GeneratedCode& s, ComparisonDirection direction, Instruction* a,
+                      Instruction* b) {
+  return s.Make(Opcode::kCompare, {a, b}, CompareAttrs{direction, {}});
 }
 
 // Runs `steps` recipes, each chosen at random by its weight.

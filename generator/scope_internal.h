@@ -79,6 +79,8 @@ class GeneratedCode {
   void Keep(Instruction* instruction, Bounds bounds = {});
   // Keeps each array of a tuple.
   void KeepElements(Instruction* tuple, const std::vector<Bounds>& bounds);
+  // Floats kept since there were `count` values are no longer for others to use.
+  void ForgetFloats(size_t count);
   // Values that a computation's caller gives.
   RandomValue AddParameter(const Shape& shape, const Bounds& bounds);
 
@@ -157,6 +159,8 @@ void KeepResults(GeneratedCode& s, Instruction* result, const CallPlan& plan);
 // Of no history.
 Instruction* NewToken(GeneratedCode& s);
 Instruction* ElementOf(GeneratedCode& s, Instruction* tuple, int64_t index);
+Instruction* Compared(GeneratedCode& s, ComparisonDirection direction, Instruction* a,
+                      Instruction* b);
 // Whether steps may exchange values with the host, which sees them in the order of the entry's one
 // chain of tokens: host_token of the state is its last one then.
 bool MayTalk(GeneratedCode& s);

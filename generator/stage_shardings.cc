@@ -20,9 +20,17 @@ Sharding AnySharding(const Shape& shape, int64_t partitions, Random& random) {
   } else if (way == 2 && half > 1) {
     sharding.tile_dims[a] = 2;
     sharding.tile_dims.push_back(half);
-    sharding.last_tile_dim_replicate = true;
+    if (random.Chance(0.3))
+      sharding.last_tile_dims = {"replicated"};
+    else
+      sharding.last_tile_dim_replicate = true;
   } else {
     sharding.tile_dims[a] = partitions;
+  }
+  if (random.Chance(0.2)) {  // the devices one by one, in any order
+    for (int64_t d = 0; d < partitions; ++d) sharding.devices.push_back(d);
+    random.Shuffle(sharding.devices);
+    return sharding;
   }
   sharding.iota = true;
   sharding.reshape_dims = {partitions};

@@ -4,7 +4,8 @@
 //
 // HLOKIT_RANDOM_MODULES=20000 HLOKIT_RANDOM_SEED=0 tell RandomModulesSlowTest how many, from where;
 // HLOKIT_RANDOM_PASSES=a,b has these lists tried alone, HLOKIT_RANDOM_STAGE=fused modules of one
-// stage (hlo-gen --list-stages) instead of all in turn.
+// stage (hlo-gen --list-stages) instead of all in turn, HLOKIT_RANDOM_RECIPE=EndsMoved of one kind
+// of step (hlo-gen --list-recipes).
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
@@ -62,6 +63,7 @@ class Trial {
     options.dynamic_shapes = stage == "raw" && seed % 5 == 4;
     if (seed % 4 == 3) options.empty_dims = 0.3;
     options.manual_regions = stage == "raw" && seed % 3 == 1;
+    if (const char* recipe = std::getenv("HLOKIT_RANDOM_RECIPE")) options.recipe = recipe;
     random_ = GenerateModule(options);
     const ModuleHeader& header = random_.module->header();
     for (int64_t device = 0; device < header.replica_count * header.num_partitions; ++device)

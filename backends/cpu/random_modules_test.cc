@@ -4,7 +4,8 @@
 // HLOKIT_RANDOM_MODULES=20000 HLOKIT_RANDOM_SEED=0 tell RandomModulesSlowTest how many, from where;
 // HLOKIT_RANDOM_STAGE=fused of which stage (hlo-gen --list-stages), all in turn where it is not
 // set.
-// HLOKIT_RANDOM_DYNAMIC=1 adds sizes that only the run knows.
+// HLOKIT_RANDOM_DYNAMIC=1 adds sizes that only the run knows; HLOKIT_RANDOM_RECIPE=EndsMoved has
+// steps of one kind alone (hlo-gen --list-recipes).
 // HLOKIT_RANDOM_WAYS=1 compiles each module once instead of twice, with or without passes in turn:
 // nearly all of a module's time is LLVM's, so twice as many modules are tried in the same time.
 #include <gmock/gmock.h>
@@ -212,6 +213,7 @@ GeneratorOptions OptionsFor(uint64_t seed) {
   options.seed = seed;
   options.instructions = 12 + static_cast<int>(seed % 3) * 8;
   options.dynamic_shapes = FromEnvironment("HLOKIT_RANDOM_DYNAMIC", 0) != 0;
+  if (const char* recipe = std::getenv("HLOKIT_RANDOM_RECIPE")) options.recipe = recipe;
   return options;
 }
 

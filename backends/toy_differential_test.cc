@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
+#include <thread>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -108,22 +110,33 @@ bool Check(absl::string_view text, const std::string& npz) {
   return true;
 }
 
-// The number of modules that ran.
+// The number of the file's modules that ran.
+int CheckFile(const std::string& path) {
+  SCOPED_TRACE(path);
+  const auto file = ReadFile(path);
+  EXPECT_TRUE(file.ok()) << file.status();
+  int ran = 0;
+  if (!file.ok()) return ran;
+  const std::string npz = fs::path(path).replace_extension(".npz");
+  for (absl::string_view text : absl::StrSplit(*file, "// -----\n"))
+    ran += Check(text, npz) ? 1 : 0;
+  return ran;
+}
+
+// The number of modules that ran, on as many threads as there are cores.
 int CheckFolder(const fs::path& folder) {
   std::vector<std::string> paths;
   for (const auto& entry : fs::recursive_directory_iterator(folder))
     if (entry.path().extension() == ".hlo") paths.push_back(entry.path().string());
   std::sort(paths.begin(), paths.end());
-  int ran = 0;
-  for (const std::string& path : paths) {
-    SCOPED_TRACE(path);
-    const auto file = ReadFile(path);
-    EXPECT_TRUE(file.ok()) << file.status();
-    if (!file.ok()) continue;
-    const std::string npz = fs::path(path).replace_extension(".npz");
-    for (absl::string_view text : absl::StrSplit(*file, "// -----\n"))
-      ran += Check(text, npz) ? 1 : 0;
-  }
+  std::atomic<size_t> next = 0;
+  std::atomic<int> ran = 0;
+  std::vector<std::thread> threads(std::max(1u, std::thread::hardware_concurrency()));
+  for (std::thread& thread : threads)
+    thread = std::thread([&] {
+      for (size_t k; (k = next++) < paths.size();) ran += CheckFile(paths[k]);
+    });
+  for (std::thread& thread : threads) thread.join();
   return ran;
 }
 

@@ -74,20 +74,20 @@ class ToyExecutable {
 
  private:
   absl::Status CompileKernels() {
-    llvm::InitializeNativeTarget();
-    llvm::InitializeNativeTargetAsmPrinter();
+    [[maybe_unused]] static const bool once =
+        llvm::InitializeNativeTarget() || llvm::InitializeNativeTargetAsmPrinter();
+    auto machine = llvm::cantFail(llvm::orc::JITTargetMachineBuilder::detectHost());
+    machine.setCodeGenOptLevel(llvm::CodeGenOptLevel::None);
     auto context = std::make_unique<llvm::LLVMContext>();
     auto code = std::make_unique<llvm::Module>("toy", *context);
-    jit_ = llvm::cantFail(llvm::orc::LLJITBuilder().create());
+    jit_ = llvm::cantFail(
+        llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(std::move(machine)).create());
     code->setDataLayout(jit_->getDataLayout());
     absl::flat_hash_map<const Step*, std::string> names;
-    for (const StepSequence& sequence : program_.sequences) {
-      for (const Step& step : sequence.steps) {
-        if (step.kind != StepKind::kKernel) continue;
-        names[&step] = absl::StrCat("kernel_", names.size());
-        RETURN_IF_ERROR(EmitKernel(*code, names[&step], step));
-      }
-    }
+    for (const StepSequence& sequence : program_.sequences)
+      for (const Step& step : sequence.steps)
+        if (step.kind == StepKind::kKernel) names[&step] = absl::StrCat("kernel_", names.size());
+    for (const auto& [step, name] : names) RETURN_IF_ERROR(EmitKernel(*code, name, *step));
     llvm::cantFail(
         jit_->addIRModule(llvm::orc::ThreadSafeModule(std::move(code), std::move(context))));
     for (const auto& [step, name] : names)

@@ -14,6 +14,44 @@
 namespace hlokit::ptx {
 namespace {
 
+// What follows from a channel's format. The types are OpenCL's numbers, which the ISA refers to: of
+// texels as they are, and of integers read as parts of 1.
+struct TexelRow {
+  TexelFormat format;
+  int bytes;
+  bool is_signed;
+  FilterOf filter;
+  int64_t type, scaled_type;
+};
+constexpr TexelRow kTexelRows[] = {
+    {TexelFormat::kU8, 1, false, FilterOf::kU8, 0x10da, 0x10d2},
+    {TexelFormat::kU16, 2, false, FilterOf::kU16, 0x10db, 0x10d3},
+    {TexelFormat::kU32, 4, false, FilterOf::kFloat, 0x10dc, 0x10dc},
+    {TexelFormat::kS8, 1, true, FilterOf::kS8, 0x10d7, 0x10d0},
+    {TexelFormat::kS16, 2, true, FilterOf::kS16, 0x10d8, 0x10d1},
+    {TexelFormat::kS32, 4, true, FilterOf::kFloat, 0x10d9, 0x10d9},
+    {TexelFormat::kHalf, 2, true, FilterOf::kHalf, 0x10dd, 0x10dd},
+    {TexelFormat::kFloat, 4, true, FilterOf::kFloat, 0x10de, 0x10de},
+};
+
+// Other numbers have 0 bytes.
+const TexelRow& RowOf(TexelFormat format) {
+  static constexpr TexelRow kNone = {TexelFormat::kFloat, 0,      false,
+                                     FilterOf::kFloat,    0x10de, 0x10de};
+  for (const TexelRow& row : kTexelRows)
+    if (row.format == format) return row;
+  return kNone;
+}
+
+// The largest integer of one or two bytes.
+int32_t MaxOf(const TexelRow& row) { return (1 << (8 * row.bytes - (row.is_signed ? 1 : 0))) - 1; }
+
+// The integer in the lowest bits.
+int32_t SignExtended(uint32_t bits, const TexelRow& row) {
+  const int unused = 32 - 8 * row.bytes;
+  return static_cast<int32_t>(bits << unused) >> unused;
+}
+
 // A texel's place, -1 where the border stands for it.
 int64_t Addressed(AddressMode mode, int64_t i, int64_t size) {
   switch (mode) {
@@ -39,29 +77,18 @@ float FromSrgb(float value) {
 uint32_t ChannelBits(const Texture& t, const std::byte* from, int channel) {
   uint32_t bits = 0;
   std::memcpy(&bits, from, static_cast<size_t>(FormatBytes(t.format)));
-  const auto scaled = [&](double value, double most) {
-    auto result = static_cast<float>(value / most);
+  const auto scaled = [&](double value, double max) {
+    auto result = static_cast<float>(value / max);
     if (t.srgb != 0 && channel < 3 && t.format == TexelFormat::kU8) result = FromSrgb(result);
     return std::bit_cast<uint32_t>(result);
   };
-  switch (t.format) {
-    case TexelFormat::kHalf:
-      return std::bit_cast<uint32_t>(static_cast<float>(F16Value(static_cast<uint16_t>(bits))));
-    case TexelFormat::kU8:
-      return t.as_integer != 0 ? bits : scaled(bits, 255);
-    case TexelFormat::kU16:
-      return t.as_integer != 0 ? bits : scaled(bits, 65535);
-    case TexelFormat::kS8: {
-      const auto value = static_cast<int8_t>(bits);
-      return t.as_integer != 0 ? static_cast<uint32_t>(int32_t{value}) : scaled(value, 127);
-    }
-    case TexelFormat::kS16: {
-      const auto value = static_cast<int16_t>(bits);
-      return t.as_integer != 0 ? static_cast<uint32_t>(int32_t{value}) : scaled(value, 32767);
-    }
-    default:
-      return bits;
-  }
+  if (t.format == TexelFormat::kHalf)
+    return std::bit_cast<uint32_t>(static_cast<float>(F16Value(static_cast<uint16_t>(bits))));
+  const TexelRow& row = RowOf(t.format);
+  if (row.bytes == 4) return bits;
+  if (!row.is_signed) return t.as_integer != 0 ? bits : scaled(bits, MaxOf(row));
+  const int32_t value = SignExtended(bits, row);
+  return t.as_integer != 0 ? static_cast<uint32_t>(value) : scaled(value, MaxOf(row));
 }
 
 bool GivesFloats(const Texture& t) {
@@ -73,17 +100,14 @@ bool GivesFloats(const Texture& t) {
 // to what the format holds and cut to its steps, as an H200 does.
 uint32_t BorderBits(const Texture& t, float value) {
   const auto bits = std::bit_cast<uint32_t>(value);
-  const int width = 8 * FormatBytes(t.format);
-  if (width == 32 || t.format == TexelFormat::kHalf) return bits;
-  const bool is_signed = t.format == TexelFormat::kS8 || t.format == TexelFormat::kS16;
-  if (t.as_integer != 0) {
-    const auto high = static_cast<int32_t>(bits << (32 - width));
-    return is_signed ? static_cast<uint32_t>(high >> (32 - width))
-                     : static_cast<uint32_t>(high) >> (32 - width);
-  }
-  const float most = static_cast<float>((1 << (is_signed ? width - 1 : width)) - 1);
-  const float clamped = std::clamp(value, is_signed ? -1.0f : 0.0f, 1.0f);
-  return std::bit_cast<uint32_t>(std::trunc(clamped * most) / most);
+  const TexelRow& row = RowOf(t.format);
+  if (row.bytes == 4 || t.format == TexelFormat::kHalf) return bits;
+  if (t.as_integer != 0)
+    return row.is_signed ? static_cast<uint32_t>(SignExtended(bits, row))
+                         : bits & static_cast<uint32_t>(MaxOf(row));
+  const auto max = static_cast<float>(MaxOf(row));
+  const float clamped = std::clamp(value, row.is_signed ? -1.0f : 0.0f, 1.0f);
+  return std::bit_cast<uint32_t>(std::trunc(clamped * max) / max);
 }
 
 // Channels that the texture has not are 0, here and in its texels, also the fourth.
@@ -142,21 +166,7 @@ Span SpanOf(const Texture& t, int dim, int64_t size, double position, bool is_fi
 }
 
 FilterOf FilterOfTexels(const Texture& t) {
-  if (t.srgb != 0) return FilterOf::kFloat;
-  switch (t.format) {
-    case TexelFormat::kU8:
-      return FilterOf::kU8;
-    case TexelFormat::kU16:
-      return FilterOf::kU16;
-    case TexelFormat::kS8:
-      return FilterOf::kS8;
-    case TexelFormat::kS16:
-      return FilterOf::kS16;
-    case TexelFormat::kHalf:
-      return FilterOf::kHalf;
-    default:
-      return FilterOf::kFloat;
-  }
+  return t.srgb != 0 ? FilterOf::kFloat : RowOf(t.format).filter;
 }
 
 // Weighs the floats of two levels channel by channel, as a filter's two texels.
@@ -274,22 +284,7 @@ ObjectKind ObjectNamed(absl::string_view word) {
                                 : ObjectKind::kNone;
 }
 
-int FormatBytes(TexelFormat format) {
-  switch (format) {
-    case TexelFormat::kU8:
-    case TexelFormat::kS8:
-      return 1;
-    case TexelFormat::kU16:
-    case TexelFormat::kS16:
-    case TexelFormat::kHalf:
-      return 2;
-    case TexelFormat::kU32:
-    case TexelFormat::kS32:
-    case TexelFormat::kFloat:
-      return 4;
-  }
-  return 0;
-}
+int FormatBytes(TexelFormat format) { return RowOf(format).bytes; }
 
 TextureLevel LevelOf(const Texture& t, int level) {
   const bool layers = t.is_layered != 0 || t.is_cube != 0;
@@ -355,34 +350,14 @@ float LevelOfGradients(const Texture& t, const float dx[3], const float dy[3]) {
 }
 
 int64_t PropertyOf(const Texture& t, absl::string_view name, int level) {
-  // OpenCL's numbers, which the ISA refers to.
-  const auto type = [&]() -> int64_t {
-    const bool scaled = t.as_integer == 0 && t.kind == ObjectKind::kTexture;
-    switch (t.format) {
-      case TexelFormat::kS8:
-        return scaled ? 0x10d0 : 0x10d7;
-      case TexelFormat::kS16:
-        return scaled ? 0x10d1 : 0x10d8;
-      case TexelFormat::kU8:
-        return scaled ? 0x10d2 : 0x10da;
-      case TexelFormat::kU16:
-        return scaled ? 0x10d3 : 0x10db;
-      case TexelFormat::kS32:
-        return 0x10d9;
-      case TexelFormat::kU32:
-        return 0x10dc;
-      case TexelFormat::kHalf:
-        return 0x10dd;
-      default:
-        return 0x10de;
-    }
-  };
+  const bool scaled = t.as_integer == 0 && t.kind == ObjectKind::kTexture;
   const TextureLevel at = LevelOf(t, std::clamp(level, 0, static_cast<int>(t.levels)));
   const bool layers = t.is_layered != 0;
   if (name == "width") return t.width == 0 ? 0 : at.width;
   if (name == "height") return t.height == 0 ? 0 : at.height;
   if (name == "depth") return t.depth == 0 || layers || t.is_cube != 0 ? 0 : at.depth;
-  if (name == "channel_data_type") return type();
+  if (name == "channel_data_type")
+    return scaled ? RowOf(t.format).scaled_type : RowOf(t.format).type;
   if (name == "channel_order") return t.channels == 1 ? 0x10b0 : t.channels == 2 ? 0x10b2 : 0x10b5;
   if (name == "normalized_coords") return t.normalized;
   if (name == "array_size") return layers ? t.depth / (t.is_cube != 0 ? 6 : 1) : 0;

@@ -8,24 +8,7 @@ const char kConditionKernels[] = R"(.version 7.0
 .address_size 64
 .extern .func cudaGraphSetConditional(.param .b64 condition, .param .b32 value);
 
-.visible .entry set_loop(.param .u64 condition, .param .u64 selector)
-{
-  .reg .b64 %rd<3>;
-  .reg .b32 %r<2>;
-  ld.param.u64 %rd1, [condition];
-  ld.param.u64 %rd2, [selector];
-  ld.global.u8 %r1, [%rd2];
-  {
-  .param .b64 c;
-  .param .b32 v;
-  st.param.b64 [c], %rd1;
-  st.param.b32 [v], %r1;
-  call.uni cudaGraphSetConditional, (c, v);
-  }
-  ret;
-}
-
-.visible .entry set_branch(.param .u64 condition, .param .u64 selector, .param .u32 bytes, .param .u32 number, .param .u32 count)
+.visible .entry set_condition(.param .u64 condition, .param .u64 selector, .param .u32 bytes, .param .u32 number, .param .u32 count)
 {
   .reg .b64 %rd<3>;
   .reg .b32 %r<8>;

@@ -1,6 +1,7 @@
-// Kernels of one thread that give the conditional nodes of a CUDA graph what the program computed:
-// set_loop(condition, pred), and set_branch(condition, selector, bytes, k, count) for the k-th of
-// count branches, by a pred[] (one byte: 0 where it is true) or an s32[] (out of range: the last).
+// The kernel of one thread that gives a conditional node of a CUDA graph what the program computed:
+// set_condition(condition, selector, bytes, k, count), true where the k-th of count branches is
+// taken, by a pred[] (one byte: 0 where it is true) or an s32[] (out of range: the last). A loop
+// goes on where branch 0 of 2 is taken.
 #pragma once
 
 namespace hlokit {

@@ -62,7 +62,7 @@ absl::Status AtStep(const absl::Status& status, const Step& step) {
 CudaDeviceRun::CudaDeviceRun(const GpuProgram& program, const LoadedCode& code, int64_t device)
     : p_(program), code_(code), device_(device) {
   if (code.driver->has_graphs() && StepGraphs::AreWanted(program))
-    graphs_ = std::make_unique<StepGraphs>(program, code.set_branch != nullptr);
+    graphs_ = std::make_unique<StepGraphs>(program, code.set_condition != nullptr);
 }
 
 // Memory is freed in its own context.

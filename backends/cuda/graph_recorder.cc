@@ -74,7 +74,7 @@ absl::Status GraphRecorder::AddCopy(Address to, Address from, int64_t bytes) {
 }
 
 absl::StatusOr<cuda::GraphCondition> GraphRecorder::MakeCondition() {
-  if (code_.set_loop == nullptr) return Unimplemented("the driver has no conditional nodes");
+  if (code_.set_condition == nullptr) return Unimplemented("the driver has no conditional nodes");
   cuda::GraphCondition condition = 0;
   RETURN_IF_ERROR(
       Check(code_.driver->cuGraphConditionalHandleCreate(&condition, graph_, code_.context, 0, 0),
@@ -82,9 +82,10 @@ absl::StatusOr<cuda::GraphCondition> GraphRecorder::MakeCondition() {
   return condition;
 }
 
-absl::Status GraphRecorder::AddSetLoop(cuda::GraphCondition condition, Address selector) {
-  void* parameters[] = {&condition, &selector};
-  return AddKernel(code_.set_loop, 1, 1, 0, parameters);
+absl::Status GraphRecorder::AddSetCondition(cuda::GraphCondition condition, Address selector,
+                                            uint32_t bytes, uint32_t branch, uint32_t branches) {
+  void* parameters[] = {&condition, &selector, &bytes, &branch, &branches};
+  return AddKernel(code_.set_condition, 1, 1, 0, parameters);
 }
 
 absl::Status GraphRecorder::AddConditional(int type, cuda::GraphCondition condition, Body body) {
@@ -105,11 +106,11 @@ absl::Status GraphRecorder::AddConditional(int type, cuda::GraphCondition condit
 absl::Status GraphRecorder::AddWhile(Address selector, Body condition, Body body) {
   ASSIGN_OR_RETURN(const cuda::GraphCondition goes_on, MakeCondition());
   RETURN_IF_ERROR(condition());
-  RETURN_IF_ERROR(AddSetLoop(goes_on, selector));
+  RETURN_IF_ERROR(AddSetCondition(goes_on, selector, 1, 0, 2));
   return AddConditional(cuda::kWhileNode, goes_on, [&]() -> absl::Status {
     RETURN_IF_ERROR(body());
     RETURN_IF_ERROR(condition());
-    return AddSetLoop(goes_on, selector);
+    return AddSetCondition(goes_on, selector, 1, 0, 2);
   });
 }
 
@@ -117,12 +118,11 @@ absl::Status GraphRecorder::AddBranches(Address selector, int64_t bytes, int cou
                                         absl::FunctionRef<absl::Status(int)> branch) {
   // All are decided before the first of them runs, which may write over the selector.
   std::vector<cuda::GraphCondition> chosen;
-  auto size = static_cast<uint32_t>(bytes), branches = static_cast<uint32_t>(count);
+  const auto size = static_cast<uint32_t>(bytes), branches = static_cast<uint32_t>(count);
   for (uint32_t k = 0; k < branches; ++k) {
-    ASSIGN_OR_RETURN(cuda::GraphCondition condition, MakeCondition());
+    ASSIGN_OR_RETURN(const cuda::GraphCondition condition, MakeCondition());
     chosen.push_back(condition);
-    void* parameters[] = {&condition, &selector, &size, &k, &branches};
-    RETURN_IF_ERROR(AddKernel(code_.set_branch, 1, 1, 0, parameters));
+    RETURN_IF_ERROR(AddSetCondition(condition, selector, size, k, branches));
   }
   for (int k = 0; k < count; ++k)
     RETURN_IF_ERROR(

@@ -1,7 +1,8 @@
 // A CUDA graph as it is recorded: work in a row, each node after the one before it, so that the
 // driver launches all of it at once.
 //
-//   kernel a -> copy -> while (condition) { kernel b -> copy -> kernel "set_loop" } -> kernel c
+//   kernel a -> copy -> while (condition) { kernel b -> copy -> kernel "set_condition" } -> kernel
+//   c
 //
 // Conditions are read on the device: a kernel of one thread gives the value that the program
 // computed (a pred[] or the number of a branch) to the conditional node, so the host never waits.
@@ -63,7 +64,9 @@ class GraphRecorder {
   absl::Status Check(cuda::Result result, absl::string_view call) const;
   absl::Status Add(cuda::GraphNodeParams& params, absl::string_view what);
   absl::StatusOr<cuda::GraphCondition> MakeCondition();
-  absl::Status AddSetLoop(cuda::GraphCondition condition, Address selector);
+  // Branch 0 of a pred[] is the one of true.
+  absl::Status AddSetCondition(cuda::GraphCondition condition, Address selector, uint32_t bytes,
+                               uint32_t branch, uint32_t branches);
   absl::Status AddConditional(int type, cuda::GraphCondition condition, Body body);
 
   const LoadedCode& code_;

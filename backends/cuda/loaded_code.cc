@@ -14,8 +14,7 @@ LoadedCode& LoadedCode::operator=(LoadedCode&& other) noexcept {
   std::swap(stream, other.stream);
   std::swap(functions, other.functions);
   std::swap(conditions, other.conditions);
-  std::swap(set_loop, other.set_loop);
-  std::swap(set_branch, other.set_branch);
+  std::swap(set_condition, other.set_condition);
   return *this;
 }
 
@@ -50,11 +49,9 @@ absl::Status LoadConditions(LoadedCode& code) {
     code.conditions = nullptr;
     return absl::OkStatus();
   }
-  for (const auto& [function, name] :
-       {std::pair(&code.set_loop, "set_loop"), std::pair(&code.set_branch, "set_branch")})
-    RETURN_IF_ERROR(driver.Check(driver.cuModuleGetFunction(function, code.conditions, name),
-                                 absl::StrCat("cuModuleGetFunction of ", name)));
-  return absl::OkStatus();
+  return driver.Check(
+      driver.cuModuleGetFunction(&code.set_condition, code.conditions, "set_condition"),
+      "cuModuleGetFunction of set_condition");
 }
 
 }  // namespace

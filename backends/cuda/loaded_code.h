@@ -45,7 +45,7 @@ struct LoadedCode {
   absl::flat_hash_map<std::string, cuda::Function> functions;
   // Kernels that set a graph's conditions; null where the driver has no conditional nodes.
   cuda::Module conditions = nullptr;
-  cuda::Function set_loop = nullptr, set_branch = nullptr;
+  cuda::Function set_condition = nullptr;
 };
 
 // Loads the program's PTX on the driver's device of that number, with a stream of its own. Errors:

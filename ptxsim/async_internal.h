@@ -30,8 +30,10 @@ struct Mbarrier {
 };
 static_assert(sizeof(Mbarrier) == 8);
 
-// The mbarrier at an address of shared memory; null after a fault.
-Mbarrier* MbarrierAt(const Op& op, Warp& warp, int lane, uint64_t address, Space space);
+// The mbarrier at an address of shared memory; null after a fault. `is_new`: nothing need have
+// been written there.
+Mbarrier* MbarrierAt(const Op& op, Warp& warp, int lane, uint64_t address, Space space,
+                     bool is_new = false);
 
 // An address operand: a column of 64-bit lanes and what is added to it.
 struct AddressColumn {

@@ -98,7 +98,9 @@ uint64_t BitsAs(const Operand& operand, Type type) {
 }  // namespace
 
 Binder::Binder(FunctionDecoder& decoder, const Instruction& instruction, uint32_t index)
-    : decoder_(decoder), instruction_(instruction), index_(index) {}
+    : decoder_(decoder), instruction_(instruction), index_(index) {
+  uses_.first_op = static_cast<uint32_t>(decoder.code().ops.size());
+}
 
 Code& Binder::code() { return decoder_.code(); }
 uint32_t Binder::CarryColumn() { return decoder_.CarryColumn(); }
@@ -196,8 +198,11 @@ Slot Binder::SourceSlot(const Operand& operand, Type immediate) {
             static_cast<uint8_t>(immediate == Type::kPred ? 0 : BytesOf(immediate))};
   Symbol storage;
   const Symbol* symbol = decoder_.Find(operand.name, instruction_.scope, storage);
-  if (symbol != nullptr && symbol->kind == Symbol::kRegister)
-    return decoder_.RegisterColumn(symbol->index);
+  if (symbol != nullptr && symbol->kind == Symbol::kRegister) {
+    const Slot slot = decoder_.RegisterColumn(symbol->index);
+    uses_.reads.push_back(slot.at);
+    return slot;
+  }
   if (const auto special = SpecialNamed(operand.name); special.has_value()) {
     Op op = MakeExec(&ReadSpecial);
     op.mode = static_cast<uint8_t>(*special);
@@ -275,8 +280,11 @@ Slot Binder::ResultSlot(const Operand& operand) {
   const Symbol* symbol = operand.kind == Operand::kName
                              ? decoder_.Find(operand.name, instruction_.scope, storage)
                              : nullptr;
-  if (symbol != nullptr && symbol->kind == Symbol::kRegister)
-    return decoder_.RegisterColumn(symbol->index);
+  if (symbol != nullptr && symbol->kind == Symbol::kRegister) {
+    const Slot slot = decoder_.RegisterColumn(symbol->index);
+    uses_.writes.push_back(slot.at);
+    return slot;
+  }
   Error(operand.place, operand.kind == Operand::kName
                            ? absl::StrCat("`", operand.name, "` is no register")
                            : std::string("expected a register"));
@@ -453,6 +461,11 @@ void Binder::Finish() {
     Emit(op);
   }
   pending_.clear();
+  const auto end = static_cast<uint32_t>(code().ops.size());
+  if (failed_ || end == uses_.first_op) return;
+  uses_.last_op = end - 1;
+  if (code().uses.size() <= index_) code().uses.resize(index_ + 1);
+  code().uses[index_] = std::move(uses_);
 }
 
 }  // namespace hlokit::ptx

@@ -92,6 +92,7 @@ class Binder {
   const Instruction& instruction_;
   uint32_t index_;
   std::vector<Pending> pending_;
+  RegisterUses uses_;
   bool failed_ = false;
 };
 

@@ -52,6 +52,7 @@ Block::Block(LaunchState& launch, Cluster& cluster, int64_t index, int rank)
   thread_count_ = static_cast<int>(o.block[0] * o.block[1] * o.block[2]);
   cluster_arrivals_.resize(static_cast<size_t>(thread_count_));
   shared_.resize(static_cast<size_t>(launch.program->shared_bytes + o.dynamic_shared));
+  if (o.checks.unwritten) shared_written_.assign(shared_.size(), 0);
   for (int first = 0; first < thread_count_; first += kLanes) {
     warps_.push_back(std::make_unique<Warp>(*this, first / kLanes));
     const int lanes = std::min(kLanes, thread_count_ - first);
@@ -65,6 +66,12 @@ void Block::ReserveLocal(int64_t bytes) {
   std::vector<std::byte> grown(static_cast<size_t>(bytes * thread_count_));
   for (int t = 0; t < thread_count_; ++t)
     std::copy_n(local_.data() + t * local_bytes_, local_bytes_, grown.data() + t * bytes);
+  if (options().checks.unwritten) {
+    std::vector<uint8_t> marks(grown.size(), 0);
+    for (int t = 0; t < thread_count_; ++t)
+      std::copy_n(local_written_.data() + t * local_bytes_, local_bytes_, marks.data() + t * bytes);
+    local_written_ = std::move(marks);
+  }
   local_ = std::move(grown);
   local_bytes_ = bytes;
 }
@@ -109,6 +116,16 @@ std::byte* Block::Resolve(Space space, uint64_t address, int64_t size, int threa
     frees_ = launch_.memory->frees();
   }
   return last_ == nullptr ? nullptr : within(last_->data, last_->size, address - last_->address);
+}
+
+uint8_t* Block::WrittenMarks(const std::byte* at) {
+  if (!options().checks.unwritten) return nullptr;
+  if (at >= local_.data() && at < local_.data() + local_.size())
+    return local_written_.data() + (at - local_.data());
+  for (const auto& block : cluster_.blocks())
+    if (at >= block->shared_.data() && at < block->shared_.data() + block->shared_.size())
+      return block->shared_written_.data() + (at - block->shared_.data());
+  return nullptr;
 }
 
 int Block::live_threads() const {

@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -22,6 +23,7 @@
 namespace hlokit::ptx {
 
 class Block;
+class StateHash;
 
 // One activation of a function. Groups that came through the same call share it.
 struct Frame {
@@ -34,6 +36,7 @@ struct Frame {
   int64_t local_base = 0;   // byte of each thread's local memory
   int64_t stack_bytes = 0;  // of alloca, beyond the function's own
   int depth = 0;
+  std::unordered_map<uint32_t, LaneMask> written;  // columns of registers, of checks.registers
 };
 
 struct Group {
@@ -100,6 +103,18 @@ class Warp {
 
   int64_t now() const { return now_; }  // ops until the one that runs
 
+  // What the warp last waited for at an mbarrier in vain, for reports of stalls.
+  struct Wait {
+    uint64_t address = 0;
+    int64_t pending = 0, bytes = 0;
+    uint32_t instruction = kNoSlot;
+  };
+  Wait last_wait;
+  void AddTo(StateHash& hash) const;
+  // The instruction where the first group stands; kNoSlot where none is left. Makes it the running
+  // one, for a report.
+  uint32_t SelectFirst();
+
   int64_t steps = 0;         // ops
   int64_t thread_steps = 0;  // ops times lanes
 
@@ -110,7 +125,7 @@ class Warp {
   void Execute(int group, int64_t& budget);
   void RunEval(const Op& op, LaneMask mask);
   void Transfer(const Op& op, LaneMask mask, Group& group);
-  bool Branch(const Op& op, LaneMask taken, Group& group);
+  bool CheckRegisters(const Op& op, uint32_t pc, LaneMask mask);
   void BranchIndexed(const Op& op, LaneMask mask, Group& group);
   void Call(const Op& op, LaneMask mask, Group& group);
   void EnterFunction(const CallSite& site, uint32_t callee, Group& group);
@@ -152,6 +167,9 @@ struct LaunchState {
   const LaunchOptions* options = nullptr;
   std::vector<std::byte> parameters;
   std::atomic<bool> stopped = false;
+  // Stores count in `changes` where they change memory: for StallWatch.
+  std::atomic<bool> watches_stores = false;
+  std::atomic<int64_t> changes = 0;
   std::atomic<int64_t> steps = 0, thread_steps = 0;
 
   // Keeps the fault of the first block, in the order of blocks.
@@ -202,6 +220,9 @@ class Block {
 
   // Host memory of `size` bytes at `address` of `space` for a thread; null where out of bounds.
   std::byte* Resolve(Space space, uint64_t address, int64_t size, int thread);
+  // Of checks.unwritten: the marks of a byte of local memory, or of shared memory of the cluster,
+  // and of those after it, 1 where written. Null: no such byte, or nobody asked.
+  uint8_t* WrittenMarks(const std::byte* at);
   // Reserves local memory of every thread up to `bytes`.
   void ReserveLocal(int64_t bytes);
 
@@ -224,6 +245,9 @@ class Block {
   int live_threads() const;
   const std::vector<std::unique_ptr<Warp>>& warps() const { return warps_; }
 
+  // Adds what the block's further work depends on, global memory aside.
+  void AddTo(StateHash& hash) const;
+
   // Ends the launch: kernel, place, block, thread and what happened.
   void Fault(Warp& warp, const Op& op, int lane, const std::string& what);
   void Print(const std::string& text) { launch_.Print(index_, text); }
@@ -238,6 +262,7 @@ class Block {
   int thread_count_;
   std::vector<std::byte> shared_;
   std::vector<std::byte> local_;
+  std::vector<uint8_t> shared_written_, local_written_;  // WrittenMarks
   int64_t local_bytes_ = 0;
   std::unique_ptr<TensorMemory> tensor_memory_;
   Allocation* last_ = nullptr;  // of the last access; valid while nothing is freed
@@ -263,6 +288,7 @@ class Cluster {
   void Arrive(int threads);
   void OpenIfFull();
   int64_t openings() const { return openings_; }
+  const std::vector<std::unique_ptr<Block>>& blocks() const { return blocks_; }
   int arrived() const { return arrived_; }
   int live_threads() const;
 

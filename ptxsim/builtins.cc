@@ -41,7 +41,10 @@ void SetResult(const Op& op, Warp& warp, int lane, uint64_t value) {
   if (site.results.empty()) return;
   int64_t bytes = 0;
   std::byte* at = PlaceOf(site.results[0], warp, lane, bytes);
-  if (at != nullptr) std::memcpy(at, &value, static_cast<size_t>(std::min<int64_t>(bytes, 8)));
+  if (at == nullptr) return;
+  std::memcpy(at, &value, static_cast<size_t>(std::min<int64_t>(bytes, 8)));
+  if (uint8_t* const marks = warp.block().WrittenMarks(at))
+    std::memset(marks, 1, static_cast<size_t>(bytes));
 }
 
 // A string of device memory, up to its zero or what is mapped.

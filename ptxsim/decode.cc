@@ -76,7 +76,7 @@ ProgramDecoder::Place ProgramDecoder::PlaceVariable(const Variable& variable) {
     return place;
   }
   image.resize(offset + size);
-  program_->globals.push_back({variable.name, offset, size});
+  program_->globals.push_back({variable.name, offset, size, variable.space == Space::kConst});
   images_.push_back({&variable, offset});
   place.address = kImageWindow + static_cast<uint64_t>(program_->image_base + offset);
   return place;

@@ -14,9 +14,10 @@
 namespace hlokit::ptx {
 namespace {
 
-Mbarrier* MbarrierAt(const Op& op, Warp& warp, int lane, uint32_t column, int64_t offset) {
+Mbarrier* MbarrierAt(const Op& op, Warp& warp, int lane, uint32_t column, int64_t offset,
+                     bool is_new = false) {
   const uint64_t address = In<uint64_t>(warp.frame(), column)[lane] + static_cast<uint64_t>(offset);
-  return hlokit::ptx::MbarrierAt(op, warp, lane, address, op.space);
+  return hlokit::ptx::MbarrierAt(op, warp, lane, address, op.space, is_new);
 }
 
 RaceDetector::SyncKey KeyAt(const Op& op, Warp& warp, int lane, uint32_t column, int64_t offset) {
@@ -37,6 +38,23 @@ enum MbarrierKind : uint8_t {
 };
 constexpr uint32_t kExpectTx = 1, kParity = 2, kNoComplete = 4;
 
+// The arrivals that an mbarrier may be made for.
+constexpr uint32_t kMostArrivals = (1 << 20) - 1;
+
+// What is wrong with an operation on an mbarrier; empty where nothing is. More arrivals than the
+// phase still waits for are undefined, and so is an mbarrier that nobody has initialized.
+std::string MbarrierFault(const Op& op, const Mbarrier& barrier, uint32_t count) {
+  if (op.mode == kInit && (count == 0 || count > kMostArrivals))
+    return absl::StrCat("mbarrier.init for ", count, " arrivals: 1 to ", kMostArrivals);
+  if (op.mode != kArrive && op.mode != kArriveDrop) return "";
+  if (barrier.expected == 0 && barrier.pending == 0) return "mbarrier that expects no arrivals";
+  const uint32_t arrivals = op.flags & kExpectTx ? 1 : count;
+  if (arrivals > barrier.pending)
+    return absl::StrCat("mbarrier: ", arrivals, " arrivals, of ", barrier.expected, " a phase ",
+                        static_cast<uint32_t>(barrier.pending), " are missing");
+  return "";
+}
+
 void Arrive(Mbarrier& barrier, uint32_t count, uint64_t bytes, bool drops) {
   barrier.bytes += static_cast<int64_t>(bytes);
   if (drops) barrier.expected -= count;
@@ -50,10 +68,12 @@ void RunMbarrier(const Op& op, Warp& warp, LaneMask mask) {
   LaneMask done = 0;
   for (int lane = 0; lane < kLanes; ++lane) {
     if (!(mask >> lane & 1)) continue;
-    Mbarrier* barrier = MbarrierAt(op, warp, lane, op.a, op.offset);
+    Mbarrier* barrier = MbarrierAt(op, warp, lane, op.a, op.offset, op.mode == kInit);
     if (barrier == nullptr) return;
     const uint64_t before = std::bit_cast<uint64_t>(*barrier);
     const auto count = [&] { return op.b == kNoSlot ? 1u : In<uint32_t>(frame, op.b)[lane]; };
+    if (const std::string fault = MbarrierFault(op, *barrier, count()); !fault.empty())
+      return warp.block().Fault(warp, op, lane, fault);
     switch (op.mode) {
       case kInit:
         *barrier = Mbarrier{count(), count(), 0, 0};
@@ -82,6 +102,9 @@ void RunMbarrier(const Op& op, Warp& warp, LaneMask mask) {
                                    ? In<uint32_t>(frame, op.b)[lane] & 1
                                    : std::bit_cast<Mbarrier>(In<uint64_t>(frame, op.b)[lane]).phase;
         done |= LaneMask{barrier->phase != phase} << lane;
+        if (barrier->phase == phase)
+          warp.last_wait = {In<uint64_t>(frame, op.a)[lane] + static_cast<uint64_t>(op.offset),
+                            static_cast<int64_t>(barrier->pending), barrier->bytes, op.instruction};
         if (RaceDetector* const races = warp.block().races();
             races != nullptr && barrier->phase != phase)
           races->Acquire(KeyAt(op, warp, lane, op.a, op.offset), warp, LaneMask{1} << lane);
@@ -166,9 +189,11 @@ void CopyArrive(const Op& op, Warp& warp, LaneMask mask) {
 
 }  // namespace
 
-Mbarrier* MbarrierAt(const Op& op, Warp& warp, int lane, uint64_t address, Space space) {
+Mbarrier* MbarrierAt(const Op& op, Warp& warp, int lane, uint64_t address, Space space,
+                     bool is_new) {
   return reinterpret_cast<Mbarrier*>(
-      LaneMemory(op, warp, lane, address, 8, space, "access of an mbarrier"));
+      LaneMemory(op, warp, lane, address, 8, space,
+                 is_new ? "initialization of an mbarrier" : "access of an mbarrier"));
 }
 
 void BindCp(Binder& b) {

@@ -149,6 +149,7 @@ void Atomic(const Op& op, Warp& warp, LaneMask mask) {
     if (at == nullptr) return;
     const bool in_window = op.space == Space::kGeneric && address - kSharedWindow < kWindowBytes;
     const bool is_shared = op.space == Space::kShared || op.space == Space::kLocal || in_window;
+    LaunchState& launch = warp.block().launch();
     for (uint32_t k = 0; k < op.list2_size; ++k) {
       const T operand = In<T>(frame, operands[k].at)[i];
       T old;
@@ -158,6 +159,8 @@ void Atomic(const Op& op, Warp& warp, LaneMask mask) {
       } else {
         old = Modify<F, T>(at + k * sizeof(T), operand, c == nullptr ? operand : c[i], is_shared);
       }
+      if (launch.watches_stores && std::memcmp(at + k * sizeof(T), &old, sizeof(T)) != 0)
+        ++launch.changes;
       if (results != nullptr && results[k].at != kNoSlot)
         std::memcpy(frame + results[k].at + i * results[k].bytes, &old,
                     std::min<size_t>(sizeof(T), results[k].bytes));

@@ -68,6 +68,16 @@ bool Transfer(const Op& op, Warp& warp, int lane, const BulkForm& form, uint64_t
                              absl::Hex(from)));
     return false;
   }
+  if (const uint8_t* const marks = block.WrittenMarks(source);
+      marks != nullptr && std::memchr(marks, 0, static_cast<size_t>(size)) != nullptr) {
+    block.Fault(warp, op, lane,
+                absl::StrCat("bulk copy of ", size, " bytes that nothing has written, from shared ",
+                             "address 0x", absl::Hex(from)));
+    return false;
+  }
+  if (uint8_t* const marks = block.WrittenMarks(target))
+    std::memset(marks, 1, static_cast<size_t>(size));
+  ++block.launch().changes;
   MoveBytes(form, target, source, size,
             form.bytes == kNoSlot ? 0xffff : In<uint16_t>(frame, form.bytes)[lane]);
   if (form.to.space == Space::kGlobal) memory.MarkWritten(to, size);
@@ -189,6 +199,7 @@ void RunStoreBulk(const Op& op, Warp& warp, LaneMask mask) {
                                 absl::StrCat("out-of-bounds bulk store of ", size,
                                              " bytes at shared address 0x", absl::Hex(at)));
     std::memset(to, 0, size);
+    if (uint8_t* const marks = warp.block().WrittenMarks(to)) std::memset(marks, 1, size);
   }
 }
 

@@ -2,6 +2,7 @@
 #include <bit>
 #include <cstring>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "ptxsim/async_internal.h"
 #include "ptxsim/block.h"
@@ -26,12 +27,47 @@ std::string Where(Block& block, Space space, uint64_t address) {
   return text;
 }
 
+bool IsOnlyStore(absl::string_view what) {
+  return what == "store" || what == "matrix store" || what == "asynchronous store" ||
+         what == "initialization of an mbarrier";
+}
+bool IsOnlyLoad(absl::string_view what) { return what == "load" || what == "matrix load"; }
+
+// Whether a store may not be made at an address of the device's memory: a parameter's or a
+// constant's.
+bool IsConstant(Block& block, Space space, uint64_t address) {
+  if (space == Space::kParam) return true;
+  if (space != Space::kGlobal && space != Space::kGeneric) return false;
+  if (address - kParamWindow < kWindowBytes) return true;
+  if (address - kImageWindow >= kWindowBytes) return false;
+  const Allocation* const variable = block.launch().memory->Find(address);
+  return variable != nullptr && variable->is_constant;
+}
+
+// Marks what is written; false where a load finds bytes that are not.
+bool CheckWritten(Block& block, const std::byte* host, Space space, uint64_t address, int64_t size,
+                  absl::string_view what) {
+  if (uint8_t* const marks = block.WrittenMarks(host); marks != nullptr) {
+    if (!IsOnlyStore(what) && std::memchr(marks, 0, static_cast<size_t>(size)) != nullptr)
+      return false;
+    std::memset(marks, 1, static_cast<size_t>(size));
+    return true;
+  }
+  Memory& memory = *block.launch().memory;
+  if (!memory.tracks_writes() || (space != Space::kGlobal && space != Space::kGeneric)) return true;
+  if (!IsOnlyStore(what) && !memory.IsWritten(address, size)) return false;
+  if (!IsOnlyLoad(what)) memory.MarkWritten(address, size);
+  return true;
+}
+
 // Tells the detector of races, where there is one. Stores tell it themselves, for they know whether
 // they change anything.
 void WatchAccess(const Op& op, Warp& warp, int lane, uint64_t address, int64_t size, Space space,
                  absl::string_view what) {
   RaceDetector* const races = warp.block().races();
-  if (races == nullptr || what == "store" || what == "access of an mbarrier") return;
+  if (races == nullptr || what == "store" || what == "access of an mbarrier" ||
+      what == "initialization of an mbarrier")
+    return;
   const AccessKind kind = what == "atomic access"        ? AccessKind::kAtomic
                           : what == "asynchronous store" ? AccessKind::kAsyncStore
                           : what == "matrix store"       ? AccessKind::kStore
@@ -55,17 +91,25 @@ std::byte* LaneMemory(const Op& op, Warp& warp, int lane, uint64_t address, int6
     block.Fault(
         warp, op, lane,
         absl::StrCat("out-of-bounds ", what, " of ", size, " bytes", Where(block, space, address)));
-  Memory& memory = *block.launch().memory;
-  if (host != nullptr) WatchAccess(op, warp, lane, address, size, space, what);
-  if (host == nullptr || !memory.tracks_writes()) return host;
-  if (space != Space::kGlobal && space != Space::kGeneric) return host;
-  if (what != "store" && what != "matrix store" && !memory.IsWritten(address, size)) {
+  if (host == nullptr) return nullptr;
+  if (!IsOnlyLoad(what) && IsConstant(block, space, address)) {
+    block.Fault(warp, op, lane,
+                absl::StrCat(what, " of ", size, " bytes to read-only memory",
+                             Where(block, space, address)));
+    return nullptr;
+  }
+  WatchAccess(op, warp, lane, address, size, space, what);
+  LaunchState& launch = block.launch();
+  // Stores and atomics look whether they change anything; mbarriers are part of a block's state.
+  if (launch.watches_stores && !IsOnlyLoad(what) && what != "store" && what != "atomic access" &&
+      !absl::StrContains(what, "mbarrier"))
+    ++launch.changes;
+  if (!CheckWritten(block, host, space, address, size, what)) {
     block.Fault(warp, op, lane,
                 absl::StrCat(what, " of ", size, " bytes that nothing has written",
                              Where(block, space, address)));
     return nullptr;
   }
-  if (what != "load" && what != "matrix load") memory.MarkWritten(address, size);
   return host;
 }
 
@@ -75,7 +119,9 @@ namespace {
 // byte, or null.
 std::byte* Consecutive(const Op& op, Warp& warp, LaneMask mask, int64_t size) {
   if (mask != kAllLanes || op.space == Space::kLocal) return nullptr;
-  if (warp.block().launch().memory->tracks_writes() || warp.block().races() != nullptr)
+  Block& block = warp.block();
+  if (block.launch().memory->tracks_writes() || block.races() != nullptr ||
+      block.options().checks.unwritten)
     return nullptr;
   const uint64_t* a = In<uint64_t>(warp.frame(), op.a);
   const uint64_t first = a[0] + static_cast<uint64_t>(op.offset);
@@ -83,7 +129,7 @@ std::byte* Consecutive(const Op& op, Warp& warp, LaneMask mask, int64_t size) {
   uint64_t differs = first & static_cast<uint64_t>(size - 1);
   HLOKIT_LANES(i) differs |= a[i] - a[0] - static_cast<uint64_t>(i * size);
   if (differs != 0) return nullptr;
-  return warp.block().Resolve(op.space, first, size * kLanes, 0);
+  return block.Resolve(op.space, first, size * kLanes, 0);
 }
 // Whether all lanes have one address.
 bool IsUniform(const Op& op, Warp& warp) {
@@ -167,6 +213,13 @@ void Load(const Op& op, Warp& warp, LaneMask mask) {
   }
 }
 
+// Whether a store might be one to a parameter or a constant, which LaneMemory refuses.
+bool MayBeConstant(const Op& op, const uint64_t* addresses) {
+  const uint64_t address = addresses[0] + static_cast<uint64_t>(op.offset);
+  return op.space == Space::kParam || (op.space != Space::kShared && op.space != Space::kLocal &&
+                                       address - kParamWindow < 2 * kWindowBytes);
+}
+
 void Store(const Op& op, Warp& warp, LaneMask mask) {
   const int bytes = BytesOf(op.type);
   const auto count = static_cast<int>(op.list_size);
@@ -175,7 +228,11 @@ void Store(const Op& op, Warp& warp, LaneMask mask) {
   const uint64_t* addresses = In<uint64_t>(frame, op.a);
   if (Profile* const profile = warp.block().profile())
     profile->Access(op.space, addresses, op.offset, mask, int64_t{bytes} * count, false, true);
-  if (std::byte* data = Consecutive(op, warp, mask, bytes * count); data != nullptr) {
+  LaunchState& launch = warp.block().launch();
+  std::byte* const together = launch.watches_stores || MayBeConstant(op, addresses)
+                                  ? nullptr
+                                  : Consecutive(op, warp, mask, bytes * count);
+  if (std::byte* data = together; data != nullptr) {
     if (count == 1) {
       std::memcpy(data, frame + slots[0].at, static_cast<size_t>(bytes) * kLanes);
       return;
@@ -191,13 +248,16 @@ void Store(const Op& op, Warp& warp, LaneMask mask) {
     std::byte* data = LaneMemory(op, warp, i, addresses[i] + static_cast<uint64_t>(op.offset),
                                  int64_t{bytes} * count, op.space, "store");
     if (data == nullptr) return;
-    if (RaceDetector* const races = warp.block().races()) {
+    RaceDetector* const races = warp.block().races();
+    if (races != nullptr || launch.watches_stores) {
       bool changes = false;
       for (int k = 0; k < count; ++k)
         changes |= std::memcmp(data + k * bytes, frame + slots[k].at + i * bytes,
                                static_cast<size_t>(bytes)) != 0;
-      races->Access(op, warp, i, op.space, addresses[i] + static_cast<uint64_t>(op.offset),
-                    int64_t{bytes} * count, AccessKind::kStore, changes);
+      launch.changes += changes;
+      if (races != nullptr)
+        races->Access(op, warp, i, op.space, addresses[i] + static_cast<uint64_t>(op.offset),
+                      int64_t{bytes} * count, AccessKind::kStore, changes);
     }
     for (int k = 0; k < count; ++k)
       std::memcpy(data + k * bytes, frame + slots[k].at + i * bytes, static_cast<size_t>(bytes));

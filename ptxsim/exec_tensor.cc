@@ -156,6 +156,16 @@ bool TensorCopy::CopyElement(const int64_t at[5], uint64_t shared) {
   if (own == nullptr)
     return Fault(absl::StrCat("out-of-bounds tensor copy: ", total_,
                               " bytes of shared memory, at shared address 0x", absl::Hex(shared)));
+  if (uint8_t* const marks = block.WrittenMarks(own)) {
+    const auto bytes = static_cast<size_t>(bytes_);
+    if (!form_.into_shared && std::memchr(marks, 0, bytes) != nullptr)
+      return Fault(
+          absl::StrCat("tensor copy of bytes that nothing has written, at shared address "
+                       "0x",
+                       absl::Hex(shared)));
+    std::memset(marks, 1, bytes);
+  }
+  ++block.launch().changes;
   if (!inside) {
     Fill(own);
     return true;

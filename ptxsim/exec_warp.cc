@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "absl/strings/str_cat.h"
 #include "ptxsim/bind_internal.h"
 #include "ptxsim/block.h"
 #include "ptxsim/lanes.h"
@@ -24,11 +25,33 @@ bool Gather(const Op& op, Warp& warp, LaneMask mask) {
   return warp.Converge(needed);
 }
 
+// Of checks.lanes: each lane must be in its own member mask, and all of that mask be here.
+bool CheckMembers(const Op& op, Warp& warp, LaneMask mask) {
+  if (!warp.block().options().checks.lanes || op.e == kNoMember) return true;
+  const LaneMask* members = In<LaneMask>(warp.frame(), op.e);
+  for (int lane = 0; lane < kLanes; ++lane) {
+    if (!(mask >> lane & 1)) continue;
+    if (!(members[lane] >> lane & 1)) {
+      warp.block().Fault(
+          warp, op, lane,
+          absl::StrCat("member mask 0x", absl::Hex(members[lane]), " without its own lane"));
+      return false;
+    }
+    if (const LaneMask missing = members[lane] & ~mask; missing != 0) {
+      warp.block().Fault(warp, op, lane,
+                         absl::StrCat("member mask 0x", absl::Hex(members[lane]), " with lane ",
+                                      std::countr_zero(missing), ", which does not come"));
+      return false;
+    }
+  }
+  return true;
+}
+
 // Runs `core` for the lanes of each member mask: two halves of a warp may come to one instruction,
 // each with its own.
 template <Exec core>
 void ByMembers(const Op& op, Warp& warp, LaneMask mask) {
-  if (!Gather(op, warp, mask)) return;
+  if (!Gather(op, warp, mask) || !CheckMembers(op, warp, mask)) return;
   if (op.e == kNoMember) return core(op, warp, mask);
   LaneMask members[kLanes];  // a copy: the result may be the same register
   std::memcpy(members, warp.frame() + op.e, sizeof(members));
@@ -49,6 +72,8 @@ enum ShuffleMode : uint8_t { kUp, kDown, kBfly, kIdx };
 // outside of its segment.
 void Shuffle(const Op& op, Warp& warp, LaneMask mask) {
   if (!Gather(op, warp, mask)) return;
+  if (!CheckMembers(op, warp, mask)) return;
+  const bool checks = warp.block().options().checks.lanes;
   std::byte* frame = warp.frame();
   uint32_t a[kLanes];
   std::memcpy(a, frame + op.a, sizeof(a));
@@ -82,6 +107,9 @@ void Shuffle(const Op& op, Warp& warp, LaneMask mask) {
         break;
     }
     d[lane] = a[valid ? source : lane];
+    if (checks && valid && mask >> lane & 1 && !(mask >> source & 1))
+      return warp.block().Fault(warp, op, lane,
+                                absl::StrCat("shuffle from lane ", source, ", which is inactive"));
     in_range |= LaneMask{valid} << lane;
   }
   uint32_t* result = Out<uint32_t>(frame, op.d);

@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <memory>
 #include <vector>
 
 #include "ptxsim/block.h"
 #include "ptxsim/profile.h"
 #include "ptxsim/races.h"
+#include "ptxsim/stalls.h"
 #include "support/status.h"
 #include "support/threads.h"
 
@@ -23,7 +25,30 @@ using Clock = std::chrono::steady_clock;
 constexpr int64_t kWarpTurn = 1 << 16;
 // Turns of a cluster before another one starts beside it, for which it may wait.
 constexpr int kBlockTurns = 64;
+// Turns before it is first looked at (StallWatch).
+constexpr int kFirstTurns = 4;
 constexpr size_t kMaxResident = 256;
+
+// Shared memory of a block, dynamic memory included: "Technical Specifications per Compute
+// Capability" of the CUDA programming guide.
+int64_t MostSharedBytes(const Module& module) {
+  int capability = 0;
+  if (const size_t at = module.target.find('_'); at != std::string::npos)
+    capability = std::atoi(module.target.c_str() + at + 1);
+  int64_t kib = 227;
+  if (capability < 70) {
+    kib = 48;
+  } else if (capability < 75) {
+    kib = 96;
+  } else if (capability < 80) {
+    kib = 64;
+  } else if (capability == 86 || capability == 89 || capability >= 120) {
+    kib = 99;
+  } else if (capability < 90) {
+    kib = 163;
+  }
+  return kib << 10;
+}
 
 // Errors where the block has more threads than the kernel or a GPU allows, or too much shared
 // memory.
@@ -57,10 +82,11 @@ absl::Status CheckDimensions(const Program& program, const LaunchOptions& o) {
     return InvalidArgument("a grid of ", o.grid[0], "x", o.grid[1], "x", o.grid[2],
                            " blocks is no multiple of clusters of ", o.cluster[0], "x",
                            o.cluster[1], "x", o.cluster[2]);
-  constexpr int64_t kMaxShared = 1 << 20;
-  if (o.dynamic_shared < 0 || program.shared_bytes + o.dynamic_shared > kMaxShared)
-    return InvalidArgument(program.shared_bytes + o.dynamic_shared,
-                           " bytes of shared memory: at most ", kMaxShared, " are supported");
+  const int64_t most = MostSharedBytes(*program.module);
+  if (o.dynamic_shared < 0 || program.shared_bytes + o.dynamic_shared > most)
+    return InvalidArgument(
+        "kernel ", kernel.name, " with ", program.shared_bytes + o.dynamic_shared,
+        " bytes of shared memory a block: ", program.module->target, " has at most ", most);
   return absl::OkStatus();
 }
 
@@ -81,29 +107,38 @@ class Grid {
       const int64_t index = next_.fetch_add(1);
       return index < count_ ? index : -1;
     };
-    RunOnThreads(workers, workers, [this](int64_t) { Work(); });
+    stalls_ = std::make_unique<StallWatch>(launch_, static_cast<int>(workers));
+    RunOnThreads(workers, workers, [this](int64_t worker) {
+      Work(static_cast<int>(worker));
+      stalls_->Leave(static_cast<int>(worker));
+    });
   }
   double Seconds() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
 
  private:
   // Runs clusters until none is left. One that takes long may wait for another: then that one
   // starts.
-  void Work() {
+  void Work(int worker) {
     std::vector<std::unique_ptr<Cluster>> resident;
     size_t turn = 0;
     while (!launch_.stopped) {
       if (resident.empty() && !Start(resident)) return;
       turn %= resident.size();
       bool done = false;
-      for (int i = 0; i < kBlockTurns && !done && !launch_.stopped; ++i) {
+      const int turns = stalls_->IsQuiet(worker, *resident[turn]) ? 1 : kBlockTurns;
+      for (int i = 0; i < turns && !done && !launch_.stopped; ++i) {
         done = resident[turn]->Run(kWarpTurn);
         CheckLimits();
+        if (i == kFirstTurns && !done)
+          stalls_->Look(worker, *resident[turn], resident, /*all_began=*/false);
       }
       if (done) {
+        stalls_->Forget(worker, *resident[turn]);
         resident.erase(resident.begin() + static_cast<int64_t>(turn));
         continue;
       }
-      if (resident.size() < kMaxResident) Start(resident);
+      const bool all_began = resident.size() >= kMaxResident || !Start(resident);
+      stalls_->Look(worker, *resident[turn], resident, all_began);
       ++turn;
     }
   }
@@ -127,6 +162,7 @@ class Grid {
   Clock::time_point begin_;
   int64_t count_ = 0;
   std::atomic<int64_t> next_ = 0;
+  std::unique_ptr<StallWatch> stalls_;
 };
 
 }  // namespace
@@ -141,6 +177,7 @@ absl::Status LoadVariables(const Program& program, Memory& memory, bool keep) {
         keep && old != nullptr && old->address == address && old->name == variable.name)
       continue;
     RETURN_IF_ERROR(memory.AllocateAt(address, variable.size, variable.name));
+    memory.Find(address)->is_constant = variable.is_constant;
     std::copy_n(program.global_image.data() + variable.offset, variable.size,
                 memory.Host(address, variable.size));
   }
@@ -162,7 +199,7 @@ absl::Status Launch(const Program& program, Memory& memory, absl::Span<const std
   launch.memory = &memory;
   launch.options = &options;
   launch.parameters.assign(parameters.begin(), parameters.end());
-  if (options.check_races) {
+  if (options.checks.races) {
     launch.races = std::make_shared<RaceDetector>(
         static_cast<int>(options.block[0] * options.block[1] * options.block[2]));
     launch.barrier_opens = [&](Block& block, int barrier) {

@@ -7,6 +7,14 @@
 
 namespace hlokit::ptx {
 
+// What is looked for beyond what stops every launch. Each costs a factor of some tens in time.
+struct LaunchChecks {
+  bool races = false;      // accesses that nothing orders; on one thread of the host
+  bool unwritten = false;  // loads of shared and local memory that nothing has written
+  bool registers = false;  // reads of registers that nothing has written
+  bool lanes = false;      // shuffles from lanes that are not there, and their like
+};
+
 struct LaunchOptions {
   uint32_t grid[3] = {1, 1, 1};     // blocks
   uint32_t block[3] = {1, 1, 1};    // threads
@@ -15,8 +23,8 @@ struct LaunchOptions {
   int threads = 1;                  // of the host
   int64_t max_steps = 0;            // warp instructions; 0: no limit
   double timeout = 0;               // seconds; 0: no limit
-  bool check_races = false;         // then on one thread of the host
-  bool profile = false;             // fill LaunchStats::counts; likewise
+  LaunchChecks checks;
+  bool profile = false;  // fill LaunchStats::counts; on one thread of the host
 };
 
 struct LaunchCounts;

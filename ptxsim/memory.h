@@ -34,6 +34,7 @@ struct Allocation {
   std::byte* data = nullptr;
   // A byte a byte: 1 where it was written. Empty: all of it was.
   std::vector<uint8_t> written;
+  bool is_constant = false;  // a variable of .const: kernels may not write it
 };
 
 class Memory {

@@ -76,6 +76,12 @@ struct CallValue {
   int64_t bytes = 0;
 };
 
+// Columns of the registers that an instruction reads and writes; its ops are first_op to last_op.
+struct RegisterUses {
+  uint32_t first_op = 0, last_op = 0;
+  std::vector<uint32_t> reads, writes;
+};
+
 struct CallSite {
   bool indirect = false;
   uint32_t callee = 0;   // in Program::functions, where direct
@@ -93,6 +99,7 @@ struct Code {
   std::vector<Slot> slots;
   std::vector<uint32_t> targets;  // of indexed branches: ops
   std::vector<CallSite> calls;
+  std::vector<RegisterUses> uses;                  // by instruction
   std::vector<std::shared_ptr<const void>> forms;  // what an instruction needs beyond its Op
   std::vector<ConstantColumn> constants;
   std::vector<CallValue> parameters, results;
@@ -111,6 +118,7 @@ struct Program {
   struct GlobalVariable {
     std::string name;
     int64_t offset = 0, size = 0;
+    bool is_constant = false;
   };
   std::vector<GlobalVariable> globals;
   int64_t shared_bytes = 0;  // static

@@ -282,6 +282,22 @@ void RaceDetector::Synchronize(const Op& op, Warp& warp, int lane, Space space, 
   if (stores && (strength.releases || thread.fences)) Release(key, warp, self);
 }
 
+// ld.global.nc is for memory that the launch does not write: it may see what was there before.
+bool RaceDetector::IsWritten(const Op& op, Warp& warp, int lane, const Word& cell,
+                             uint64_t address) {
+  for (const Record& store : cell.stores) {
+    if (store.agent < 0) continue;
+    const SourceFile& source = *warp.block().program().module->source;
+    const SourcePlace place = store.function->instructions[store.instruction].place;
+    warp.block().Fault(
+        warp, op, lane,
+        absl::StrCat("load by the read-only path (.nc) at global address 0x", absl::Hex(address),
+                     ", which the launch wrote at line ", source.Locate(place.offset).line));
+    return true;
+  }
+  return false;
+}
+
 void RaceDetector::Access(const Op& op, Warp& warp, int lane, Space space, uint64_t address,
                           int64_t size, AccessKind kind, bool changes) {
   const SyncKey at = KeyOf(warp, space, address);
@@ -301,6 +317,7 @@ void RaceDetector::Access(const Op& op, Warp& warp, int lane, Space space, uint6
   now.instruction = op.instruction;
   now.function = warp.code().function;
   Shadow& shadow = is_shared ? shared_[block] : global_;
+  const bool is_read_only = !is_store && !is_shared && InstructionOf(op, warp).Has("nc");
   const Space shown = is_shared ? Space::kShared : Space::kGlobal;
   for (uint64_t word = at.number / 4; word <= (at.number + static_cast<uint64_t>(size) - 1) / 4;
        ++word) {
@@ -311,6 +328,7 @@ void RaceDetector::Access(const Op& op, Warp& warp, int lane, Space space, uint6
         now.bytes |= static_cast<uint8_t>(1 << byte);
     }
     Word& cell = shadow[word];
+    if (is_read_only && IsWritten(op, warp, lane, cell, word * 4)) return;
     if (changes || !is_store) {
       if (Check(op, warp, lane, cell.stores, now, true, is_store, shown, word * 4)) return;
       if (is_store && Check(op, warp, lane, cell.loads, now, false, is_store, shown, word * 4))

@@ -107,6 +107,7 @@ class RaceDetector {
   // A race with any of `records` that `bytes` of a word share; true where there is one.
   bool Check(const Op& op, Warp& warp, int lane, const Record* records, const Record& now,
              bool records_are_stores, bool now_is_store, Space space, uint64_t address);
+  bool IsWritten(const Op& op, Warp& warp, int lane, const Word& cell, uint64_t address);
   void Keep(Record* records, uint8_t& next, const Record& now);
   void Synchronize(const Op& op, Warp& warp, int lane, Space space, uint64_t address,
                    AccessKind kind);

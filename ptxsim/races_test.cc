@@ -162,7 +162,7 @@ TEST_P(Races, AreFoundWhereTheyAre) {
   options.grid[0] = test.blocks;
   options.max_steps = 1000000;
   options.threads = 4;
-  options.check_races = true;
+  options.checks.races = true;
   const absl::Status status = RunWords<uint32_t>(Text(test), {&a, &b}, options);
   if (test.race == nullptr) {
     EXPECT_TRUE(status.ok()) << status.message();
@@ -171,7 +171,7 @@ TEST_P(Races, AreFoundWhereTheyAre) {
     EXPECT_THAT(std::string(status.message()), testing::HasSubstr(test.race));
   }
   // Without the check nothing is wrong.
-  options.check_races = false;
+  options.checks.races = false;
   EXPECT_TRUE(RunWords<uint32_t>(Text(test), {&a, &b}, options).ok());
 }
 
@@ -182,7 +182,7 @@ TEST(RaceMessage, NamesBothThreadsAndPlaces) {
   std::vector<uint32_t> a(1024), b(1024);
   LaunchOptions options;
   options.block[0] = 64;
-  options.check_races = true;
+  options.checks.races = true;
   const absl::Status status = RunWords<uint32_t>(Text(kCases[0]), {&a, &b}, options);
   EXPECT_THAT(std::string(status.message()),
               testing::MatchesRegex("race at shared address 0x4: nothing orders this load and the "

@@ -18,8 +18,8 @@ namespace hlokit::ptx {
 namespace {
 
 // After so many ops a group of several lets another one go: it may wait for what that one does.
-constexpr int64_t kTurn = 50000;
-constexpr int kMaxDepth = 1024;  // of calls
+constexpr int64_t kTurn = 55440;  // StallWatch::kTurn
+constexpr int kMaxDepth = 1024;   // of calls
 
 // The lanes of `mask` from one column into another; others keep their values.
 template <typename T>
@@ -231,6 +231,7 @@ void Warp::Execute(int index, int64_t& budget) {
   const Op* const ops = frame_->code->ops.data();
   Profile* const profile = block_.profile();
   Profile::Counter* const counters = profile == nullptr ? nullptr : profile->CountersOf(code());
+  const bool checks_registers = block_.options().checks.registers;
   int64_t count = 0, lanes = 0;
   bool is_placed = false;  // the last op has set the group's place
   while (!is_placed) {
@@ -238,6 +239,7 @@ void Warp::Execute(int index, int64_t& budget) {
     if (count >= budget || (!is_alone && order[pc] >= limit && count > 0)) break;
     ++count;
     LaneMask mask = active_;
+    if (checks_registers && !CheckRegisters(op, pc, mask)) break;
     if (op.guard != kNoSlot) {
       const LaneMask guard = PredicateAt(frame_->data, op.guard);
       mask &= op.guard_negated ? ~guard : guard;
@@ -273,6 +275,32 @@ void Warp::Execute(int index, int64_t& budget) {
   steps += count;
   thread_steps += lanes;
   budget -= count;
+}
+
+// Before op `pc` runs: whether something has written the registers that its instruction reads, its
+// guard first; then marks those that it writes.
+bool Warp::CheckRegisters(const Op& op, uint32_t pc, LaneMask mask) {
+  const std::vector<RegisterUses>& all = frame_->code->uses;
+  const auto is_written = [&](uint32_t column) {
+    const LaneMask missing = mask & ~frame_->written[column];
+    if (missing == 0) return true;
+    block_.Fault(*this, op, std::countr_zero(missing),
+                 "read of a register that nothing has written");
+    return false;
+  };
+  if (op.guard != kNoSlot) {
+    if (!is_written(op.guard)) return false;
+    const LaneMask guard = PredicateAt(frame_->data, op.guard);
+    mask &= op.guard_negated ? ~guard : guard;
+  }
+  if (op.instruction >= all.size() || mask == 0) return true;
+  const RegisterUses& uses = all[op.instruction];
+  if (pc == uses.first_op)
+    for (const uint32_t column : uses.reads)
+      if (!is_written(column)) return false;
+  if (pc == uses.last_op)
+    for (const uint32_t column : uses.writes) frame_->written[column] |= mask;
+  return true;
 }
 
 // Ops after which lanes of the group go on at different places, or end.
@@ -322,6 +350,7 @@ void Warp::CopyValue(const CallValue& from, Frame& from_frame, const CallValue& 
     return;  // `_`
   if (from.local < 0 && to.local < 0) {
     Blend(to_frame.data + to.slot.at, from_frame.data + from.slot.at, to.slot.bytes, mask);
+    if (block_.options().checks.registers) to_frame.written[to.slot.at] |= mask;
     return;
   }
   const int64_t bytes = std::min(from.local < 0 ? from.slot.bytes : from.bytes,
@@ -333,8 +362,12 @@ void Warp::CopyValue(const CallValue& from, Frame& from_frame, const CallValue& 
       return block_.Resolve(Space::kLocal, static_cast<uint64_t>(frame.local_base + value.local),
                             bytes, ThreadOf(lane));
     };
-    std::memcpy(place(to, to_frame), place(from, from_frame), static_cast<size_t>(bytes));
+    std::byte* const target = place(to, to_frame);
+    std::memcpy(target, place(from, from_frame), static_cast<size_t>(bytes));
+    if (uint8_t* const marks = block_.WrittenMarks(target))
+      std::memset(marks, 1, static_cast<size_t>(bytes));
   }
+  if (to.local < 0 && block_.options().checks.registers) to_frame.written[to.slot.at] |= mask;
 }
 
 void Warp::Call(const Op& op, LaneMask mask, Group& group) {

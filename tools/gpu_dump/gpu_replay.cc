@@ -418,7 +418,7 @@ absl::Status GpuReplay::Device::RunKernel(const Instruction& i, const GpuThunk& 
   launch.dynamic_shared = thunk.shared_bytes;
   launch.threads = options_.threads;
   launch.max_steps = options_.max_steps;
-  launch.check_races = options_.check_races;
+  launch.checks = options_.checks;
   launch.profile = options_.profile;
   Launched launched;
   launched.instruction = i.name();

@@ -28,7 +28,7 @@ class GpuReplay {
   struct Options {
     int threads = 1;        // of the host
     int64_t max_steps = 0;  // of HLO and of each kernel; 0: no limit
-    bool check_races = false;
+    ptx::LaunchChecks checks;
     bool profile = false;  // LaunchStats::counts of each launch
   };
   // What one launch did.

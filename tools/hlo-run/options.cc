@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "CLI/CLI.hpp"
+#include "absl/algorithm/container.h"
 #include "tools/common/exit_status.h"
 #include "tools/common/flags.h"
 #include "tools/common/inputs.h"
@@ -214,9 +215,12 @@ void AddReplayFlags(CLI::App& app, RunOptions& o) {
                  "folder of XLA's --xla_dump_to: --platform=ptx-sim runs the GPU kernels in it")
       ->type_name("DUMP");
   app.add_option("--check", o.checks,
-                 "with --ptx or --kernels: races, the accesses of shared and global memory that "
-                 "nothing orders")
-      ->check(CLI::IsMember({"races"}))
+                 "with --ptx or --kernels, several between commas: races, accesses of shared and "
+                 "global memory that nothing orders; unwritten, loads of shared and local memory "
+                 "that nothing has written; registers, the same for registers; lanes, shuffles "
+                 "from lanes that are not there; all")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"races", "unwritten", "registers", "lanes", "all"}))
       ->type_name("WHAT");
 }
 
@@ -279,6 +283,13 @@ bool ParseRunOptions(int argc, const char* const* argv, RunOptions& o, int& exit
     return false;
   }
   return true;
+}
+
+ptx::LaunchChecks LaunchChecksOf(const RunOptions& o) {
+  const auto has = [&](absl::string_view name) {
+    return absl::c_linear_search(o.checks, name) || absl::c_linear_search(o.checks, "all");
+  };
+  return {has("races"), has("unwritten"), has("registers"), has("lanes")};
 }
 
 int ThreadsOf(const RunOptions& o) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "ptxsim/launch_options.h"
 #include "tools/common/inputs.h"
 
 namespace hlokit {
@@ -72,7 +73,7 @@ struct RunOptions : InputOptions {
   bool wants_profile_table() const { return profile == "table"; }
 
   PtxOptions ptx;                   // a PTX file instead of modules
-  std::vector<std::string> checks;  // of simulated kernels: "races"
+  std::vector<std::string> checks;  // of simulated kernels: "races", ...
   std::string kernels;              // XLA's GPU dump, whose kernels run instead of ours
 
   // Execution.
@@ -97,6 +98,8 @@ struct RunOptions : InputOptions {
 bool ParseRunOptions(int argc, const char* const* argv, RunOptions& options, int& exit_status);
 
 // How many threads of the host a run has: --threads, or one a core.
+// What --check asks for.
+ptx::LaunchChecks LaunchChecksOf(const RunOptions& options);
 int ThreadsOf(const RunOptions& options);
 
 // Does the work of one call of hlo-run and returns its exit status.

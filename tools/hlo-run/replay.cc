@@ -73,7 +73,7 @@ absl::StatusOr<Execution> ExecuteReplay(const Module& module,
   GpuReplay::Options options;
   options.threads = ThreadsOf(o);
   options.max_steps = o.max_steps;
-  options.check_races = !o.checks.empty();
+  options.checks = LaunchChecksOf(o);
   options.profile = !o.profile.empty();
   Execution execution;
   for (int64_t run = 0; run < o.iterations; ++run) {

@@ -217,7 +217,7 @@ ptx::LaunchOptions LaunchOptionsOf(const RunOptions& o) {
   launch.profile = !o.profile.empty();
   launch.threads = ThreadsOf(o);
   launch.max_steps = o.max_steps;
-  launch.check_races = !o.checks.empty();
+  launch.checks = LaunchChecksOf(o);
   return launch;
 }
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <memory>
 #include <vector>
 
@@ -28,27 +27,6 @@ constexpr int kBlockTurns = 64;
 // Turns before it is first looked at (StallWatch).
 constexpr int kFirstTurns = 4;
 constexpr size_t kMaxResident = 256;
-
-// Shared memory of a block, dynamic memory included: "Technical Specifications per Compute
-// Capability" of the CUDA programming guide.
-int64_t MostSharedBytes(const Module& module) {
-  int capability = 0;
-  if (const size_t at = module.target.find('_'); at != std::string::npos)
-    capability = std::atoi(module.target.c_str() + at + 1);
-  int64_t kib = 227;
-  if (capability < 70) {
-    kib = 48;
-  } else if (capability < 75) {
-    kib = 96;
-  } else if (capability < 80) {
-    kib = 64;
-  } else if (capability == 86 || capability == 89 || capability >= 120) {
-    kib = 99;
-  } else if (capability < 90) {
-    kib = 163;
-  }
-  return kib << 10;
-}
 
 // Errors where the block has more threads than the kernel or a GPU allows, or too much shared
 // memory.
@@ -82,11 +60,12 @@ absl::Status CheckDimensions(const Program& program, const LaunchOptions& o) {
     return InvalidArgument("a grid of ", o.grid[0], "x", o.grid[1], "x", o.grid[2],
                            " blocks is no multiple of clusters of ", o.cluster[0], "x",
                            o.cluster[1], "x", o.cluster[2]);
-  const int64_t most = MostSharedBytes(*program.module);
-  if (o.dynamic_shared < 0 || program.shared_bytes + o.dynamic_shared > most)
-    return InvalidArgument(
-        "kernel ", kernel.name, " with ", program.shared_bytes + o.dynamic_shared,
-        " bytes of shared memory a block: ", program.module->target, " has at most ", most);
+  // PTX for an older GPU may run on a newer one; the driver knows what the device has.
+  constexpr int64_t kMostShared = 227 << 10;
+  if (o.dynamic_shared < 0 || program.shared_bytes + o.dynamic_shared > kMostShared)
+    return InvalidArgument("kernel ", kernel.name, " with ",
+                           program.shared_bytes + o.dynamic_shared,
+                           " bytes of shared memory a block: a GPU has at most ", kMostShared);
   return absl::OkStatus();
 }
 

@@ -213,7 +213,7 @@ const Planted kPlanted[] = {
     {"TooMuchShared",
      "mov.u32 x, 1;",
      "mov.u32 x, 1;",
-     "sm_90a has at most 232448",
+     "a GPU has at most 232448",
      {},
      32,
      1,

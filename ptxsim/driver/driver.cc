@@ -642,6 +642,7 @@ Result LaunchClusters(Function function, const unsigned grid[3], const unsigned 
   std::copy_n(cluster, 3, options.cluster);
   options.dynamic_shared = shared_bytes;
   options.threads = Machine::Get().threads();
+  options.checks.unwritten = Machine::Get().checks();
   return RunKernel(*function, options, parameters);
 }
 

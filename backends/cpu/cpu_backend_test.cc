@@ -146,6 +146,54 @@ ENTRY e {
   return sums == nullptr ? 0 : sums->stats().code_bytes;
 }
 
+// Sums of products, each of the one before: x' = x * c + x, one step each, and scalars, so that all
+// of it stands in the entry; every fifth step is a kernel of its own.
+std::string ChainOfSteps(int steps) {
+  std::string text =
+      "HloModule m\nENTRY e {\n  x0 = f32[8]{0} parameter(0)\n"
+      "  y0 = f32[40,60]{1,0} parameter(1)\n";
+  int y = 0;
+  for (int k = 1; k <= steps; ++k) {
+    absl::StrAppend(&text, "  q", k, " = f32[8]{0} constant({1.1, 0.3, 0.7, 0.9, ", k, ".3, 0.", k,
+                    ", 1.7, 0.21})\n  m", k, " = f32[8]{0} multiply(x", k - 1, ", q", k, ")\n  x",
+                    k, " = f32[8]{0} add(m", k, ", x", k - 1, ")\n");
+    if (k % 5 != 0) continue;
+    absl::StrAppend(&text, "  y", y + 1, " = f32[", 40 + k, ",60]{1,0} pad(y", y, ", v", y,
+                    "), padding=0_5x0_0\n");
+    const std::string slice =
+        absl::StrCat("  h", y, " = f32[1]{0} slice(x", k - 1, "), slice={[2:3]}\n  v", y,
+                     " = f32[] reshape(h", y, ")\n");
+    text.insert(text.rfind("  y"), slice);
+    ++y;
+  }
+  return absl::StrCat(text, "  ROOT r = (f32[8]{0}, f32[", 40 + 5 * y, ",60]{1,0}) tuple(x", steps,
+                      ", y", y, ")\n}\n");
+}
+
+// The host program is cut by its code, and the pieces go to any part.
+TEST(CpuBackendTest, BitsDoNotDependOnTheNumberOfParts) {
+  const std::string text = ChainOfSteps(80);
+  std::vector<Literal> arguments;
+  arguments.push_back(Literal(Shape::Array(ElementType::kF32, {8})));
+  arguments.push_back(Literal(Shape::Array(ElementType::kF32, {40, 60})));
+  for (Literal& argument : arguments)
+    for (int64_t k = 0; k < argument.shape().ElementCount(); ++k)
+      argument.as<float>()[k] = 0.37f * static_cast<float>(k % 11 + 1);
+  std::optional<Literal> expected;
+  for (int threads : {1, 2, 5}) {
+    CompileOptions options;
+    options.which_passes = CompileOptions::Passes::kNone;
+    options.threads = threads;
+    const std::unique_ptr<Executable> chain = Compile(text, options);
+    ASSERT_NE(chain, nullptr);
+    EXPECT_EQ(chain->stats().objects, threads);
+    const auto result = chain->Run(arguments);
+    ASSERT_TRUE(result.ok()) << result.status();
+    if (!expected.has_value()) expected = *result;
+    EXPECT_EQ(*result, *expected) << threads;
+  }
+}
+
 TEST(CpuBackendTest, SmallResultsOfManyFunctionsAreLoops) {
   EXPECT_GT(CodeOfSumsOfExponentials(5), 0);
   EXPECT_LT(CodeOfSumsOfExponentials(5), 8000);

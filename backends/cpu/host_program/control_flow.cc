@@ -78,6 +78,9 @@ void ModuleEmitter::EmitCopies(Frame& f, const std::vector<BufferCopy>& copies) 
 }
 
 void ModuleEmitter::CallComputation(Frame& f, llvm::Function* function) {
+  llvm::Module& module = *f.function->getParent();
+  if (function->getParent() != &module)
+    function = DeclareFunction(module, function->getName().str(), 3, 0);
   f.b.CreateCall(function, {f.context(), f.arena(), f.table()});
 }
 
@@ -113,7 +116,8 @@ absl::Status ModuleEmitter::EmitCall(Frame& f, const Step& step) {
   const StepSequence& callee = BodyOf(step, 0);
   const Computation& computation = *callee.computation;
   if (!IsInline(step)) {
-    ASSIGN_OR_RETURN(llvm::Function * function, EmitSequence(callee, computation.name()));
+    ASSIGN_OR_RETURN(llvm::Function * function,
+                     EmitSequence(callee, computation.name(), f.function->getParent()));
     CallComputation(f, function);
     return absl::OkStatus();
   }
@@ -162,8 +166,11 @@ llvm::Value* ModuleEmitter::EmitCancellationCheck(Frame& f, const Instruction& l
 absl::Status ModuleEmitter::EmitWhile(Frame& f, const Step& step) {
   if (IsInline(step)) return EmitInlineWhile(f, step);
   const Instruction& i = *step.instruction;
-  ASSIGN_OR_RETURN(llvm::Function * condition, EmitSequence(BodyOf(step, 0), i.called(0)->name()));
-  ASSIGN_OR_RETURN(llvm::Function * body, EmitSequence(BodyOf(step, 1), i.called(1)->name()));
+  llvm::Module* const module = f.function->getParent();
+  ASSIGN_OR_RETURN(llvm::Function * condition,
+                   EmitSequence(BodyOf(step, 0), i.called(0)->name(), module));
+  ASSIGN_OR_RETURN(llvm::Function * body,
+                   EmitSequence(BodyOf(step, 1), i.called(1)->name(), module));
   EmitStateCopies(f, step.copies, &i, i.operand(0));
   Builder& b = f.b;
   llvm::BasicBlock *head = NewBlock(f, "while.head"), *loop = NewBlock(f, "while.body"),
@@ -257,7 +264,8 @@ absl::Status ModuleEmitter::EmitConditional(Frame& f, const Step& step) {
       RETURN_IF_ERROR(EmitInline(f, sequence));
       for (int64_t leaf : small) Append(ElementsOf(f, branch.root(), leaf), results[k]);
     } else {
-      ASSIGN_OR_RETURN(llvm::Function * function, EmitSequence(sequence, branch.name()));
+      ASSIGN_OR_RETURN(llvm::Function * function,
+                       EmitSequence(sequence, branch.name(), f.function->getParent()));
       CallComputation(f, function);
     }
     EmitStateCopies(f, sequence.copies, &i, in_line ? branch.root() : nullptr);

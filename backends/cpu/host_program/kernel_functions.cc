@@ -10,6 +10,7 @@
 #include "backends/cpu/host_program/module_emitter_internal.h"
 #include "backends/cpu/kernels/strategies.h"
 #include "backends/cpu/kernels/target.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "runtime/parallel.h"
 #include "support/status.h"
 
@@ -18,6 +19,9 @@ namespace {
 
 // Work (in simple float operations) below which a kernel stands in its caller.
 constexpr double kInlineWork = 256;
+
+// LLVM's work for a function and a block, in its work for an instruction.
+constexpr double kFunctionWork = 26, kBlockWork = 13;
 
 double WorkOf(const Kernel& kernel) { return static_cast<double>(kernel.units) * kernel.unit_cost; }
 
@@ -41,6 +45,11 @@ std::string StructureOf(const Instruction& i, const Kernel& kernel) {
   for (int64_t o : kernel.operands)
     absl::StrAppend(&looks, ", ", Text(i.operand(o)->shape(), true));
   return looks;
+}
+
+// What a kernel's code may be long by, before there is any.
+int64_t RoughLength(const Instruction& i) {
+  return i.opcode() == Opcode::kFusion ? i.to_apply()->instruction_count() : 1;
 }
 
 }  // namespace
@@ -94,23 +103,21 @@ absl::Status ModuleEmitter::EmitKernels(Frame& f, const Instruction& i) {
   double work = 0;
   for (Kernel& kernel : MakeKernels(i, in_place, CpuTargetInfo(), CpuKernelStrategies())) {
     if (kernel.units == 0) continue;
-    const Instruction* unsupported = nullptr;
     if (WorkOf(kernel) <= kInlineWork) {
+      const CodeCount count(piece_code_, *f.function);
       InlineArrays arrays(*this, f, i);
       kernel.emit(f.b, arrays, f.b.getInt64(0), f.b.getInt64(kernel.units));
-      unsupported = arrays.unsupported;
+      if (arrays.unsupported != nullptr) return NoCode(*arrays.unsupported);
     } else if (kernel.whole_part) {
       work += WorkOf(kernel);
       together.push_back(std::move(kernel));
     } else {
-      unsupported = EmitKernelCall(f, i, kernel);
+      EmitKernelCall(f, i, std::move(kernel));
     }
-    if (unsupported != nullptr) return NoCode(*unsupported);
   }
   if (together.size() > 1 && options_.parallel && work > kParallelWork)
-    return EmitKernelGroup(f, i, together);
-  for (const Kernel& kernel : together)
-    if (const Instruction* unsupported = EmitKernelCall(f, i, kernel)) return NoCode(*unsupported);
+    return EmitKernelGroup(f, i, absl::MakeSpan(together));
+  for (Kernel& kernel : together) EmitKernelCall(f, i, std::move(kernel));
   return absl::OkStatus();
 }
 
@@ -132,63 +139,78 @@ std::vector<Slice> ModuleEmitter::SlicesOf(const Instruction& i, const Kernel& k
   return slices;
 }
 
-// In the part where kernels that look alike are: there equal ones are compiled once.
-llvm::Function* ModuleEmitter::EmitKernelFunction(const Instruction& i, const Kernel& kernel,
-                                                  const std::vector<Slice>& slices,
-                                                  const Instruction** unsupported) {
-  const size_t lightest = std::min_element(work_.begin(), work_.end()) - work_.begin();
-  const auto [place, fresh] = part_of_.try_emplace(StructureOf(i, kernel), lightest);
-  const size_t part = place->second;
-  const std::string name = absl::StrCat("kernel_", next_kernel_++, "_", i.name());
-  llvm::Function* function = EmitKernelFunction(part, name, i, slices, kernel, unsupported);
-  if (fresh) work_[part] += static_cast<double>(function->getInstructionCount());
-  return function;
+PendingKernel& ModuleEmitter::AddKernel(const Instruction& i, Kernel kernel,
+                                        std::vector<Slice> slices) {
+  std::string name = absl::StrCat("kernel_", kernels_.size(), "_", i.name());
+  return kernels_.emplace_back(
+      PendingKernel{std::move(name), &i, std::move(kernel), std::move(slices)});
 }
 
-const Instruction* ModuleEmitter::EmitKernelCall(Frame& f, const Instruction& i,
-                                                 const Kernel& kernel) {
-  const std::vector<Slice> slices = SlicesOf(i, kernel);
-  const Instruction* unsupported = nullptr;
-  llvm::Function* function = EmitKernelFunction(i, kernel, slices, &unsupported);
+// Kernels that look alike go to one part: there equal ones are compiled once. Those that seem to be
+// long come first, so that short ones even out what the parts have to do.
+absl::Status ModuleEmitter::EmitPendingKernels() {
+  std::vector<std::vector<const PendingKernel*>> groups;
+  absl::flat_hash_map<std::string, size_t> group_of;
+  for (const PendingKernel& pending : kernels_) {
+    const std::string looks = StructureOf(*pending.instruction, pending.kernel);
+    const auto [at, fresh] = group_of.try_emplace(looks, groups.size());
+    if (fresh) groups.emplace_back();
+    groups[at->second].push_back(&pending);
+  }
+  std::stable_sort(groups.begin(), groups.end(), [](const auto& a, const auto& b) {
+    return RoughLength(*a[0]->instruction) > RoughLength(*b[0]->instruction);
+  });
+  for (const auto& group : groups) {
+    const size_t part = LightestPart();
+    for (const PendingKernel* pending : group) {
+      ASSIGN_OR_RETURN(llvm::Function * function,
+                       EmitKernelFunction(*out_.parts[part].module, *pending));
+      if (pending->wants_range) EmitRangeFunction(*function, pending->slices.size());
+      if (pending == group[0]) work_[part] += CompileWork(*function);
+    }
+  }
+  return absl::OkStatus();
+}
+
+void ModuleEmitter::EmitKernelCall(Frame& f, const Instruction& i, Kernel kernel) {
   const bool parallel = options_.parallel && WorkOf(kernel) > kParallelWork && kernel.units > 1;
+  PendingKernel& pending = AddKernel(i, std::move(kernel), {});
+  pending.slices = SlicesOf(i, pending.kernel);
+  const size_t arrays = pending.slices.size();
   std::vector<llvm::Value*> pointers;
-  for (const Slice& s : slices) pointers.push_back(Pointer(f, s));
+  for (const Slice& s : pending.slices) pointers.push_back(Pointer(f, s));
   Builder& b = f.b;
+  llvm::Module& caller = *f.function->getParent();
+  llvm::Value* units = b.getInt64(pending.kernel.units);
   if (!parallel) {
     pointers.push_back(b.getInt64(0));
-    pointers.push_back(b.getInt64(kernel.units));
-    b.CreateCall(Declare(*b.GetInsertBlock()->getModule(), *function), pointers);
-    return unsupported;
+    pointers.push_back(units);
+    b.CreateCall(DeclareFunction(caller, pending.name, arrays, 2), pointers);
+    return;
   }
   LibrarySite site(*this, f, i);
-  llvm::Module& caller = *b.GetInsertBlock()->getModule();
-  llvm::Value* arrays = site.Pointers(pointers);
-  llvm::Value* units = b.getInt64(kernel.units);
-  llvm::Value* grain = b.getInt64(GrainOf(kernel));
-  if (slices.size() <= kHlokitMostKernelArrays) {
-    site.Call("hlokit_parallel_kernel", {f.context(), Declare(caller, *function), arrays,
-                                         b.getInt64(slices.size()), units, grain});
-  } else {
-    llvm::Function* body = EmitRangeFunction(*function, slices.size());
-    site.Call("hlokit_parallel_for", {f.context(), Declare(caller, *body), arrays, units, grain});
+  llvm::Value* table = site.Pointers(pointers);
+  llvm::Value* grain = b.getInt64(GrainOf(pending.kernel));
+  if (arrays <= kHlokitMostKernelArrays) {
+    site.Call("hlokit_parallel_kernel",
+              {f.context(), DeclareFunction(caller, pending.name, arrays, 2), table,
+               b.getInt64(arrays), units, grain});
+    return;
   }
-  return unsupported;
+  pending.wants_range = true;
+  site.Call(
+      "hlokit_parallel_for",
+      {f.context(), DeclareFunction(caller, pending.name + "_range", 1, 2), table, units, grain});
 }
 
 // void kernel(slices..., begin, end)
-llvm::Function* ModuleEmitter::EmitKernelFunction(size_t part, const std::string& name,
-                                                  const Instruction& i,
-                                                  const std::vector<Slice>& slices,
-                                                  const Kernel& kernel,
-                                                  const Instruction** unsupported) {
-  llvm::Module& module = *out_.parts[part].module;
+absl::StatusOr<llvm::Function*> ModuleEmitter::EmitKernelFunction(llvm::Module& module,
+                                                                  const PendingKernel& pending) {
+  const Instruction& i = *pending.instruction;
+  const Kernel& kernel = pending.kernel;
+  const std::vector<Slice>& slices = pending.slices;
   llvm::LLVMContext& context = module.getContext();
-  std::vector<llvm::Type*> types(slices.size(), llvm::PointerType::get(context, 0));
-  types.insert(types.end(), 2, llvm::Type::getInt64Ty(context));
-  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), types, false);
-  auto* function = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, name, module);
-  function->setVisibility(llvm::GlobalValue::HiddenVisibility);
-  function->addFnAttr(llvm::Attribute::NoUnwind);
+  llvm::Function* function = DeclareFunction(module, pending.name, slices.size(), 2);
   function->addFnAttr(llvm::Attribute::NoInline);
   if (kernel.in_vectors) function->addFnAttr(kInVectors);
   if (WorkOf(kernel) >= kLongWork) function->addFnAttr(kRunsLong);
@@ -210,7 +232,7 @@ llvm::Function* ModuleEmitter::EmitKernelFunction(size_t part, const std::string
   Arguments arrays(i, buffers_, slices, function);
   kernel.emit(b, arrays, function->getArg(slices.size()), function->getArg(slices.size() + 1));
   b.CreateRetVoid();
-  *unsupported = arrays.unsupported;
+  if (arrays.unsupported != nullptr) return NoCode(*arrays.unsupported);
   return function;
 }
 
@@ -218,12 +240,9 @@ llvm::Function* ModuleEmitter::EmitKernelFunction(size_t part, const std::string
 // on: the slices of a kernel of more arrays than the runtime passes on, or a group's environment.
 llvm::Function* ModuleEmitter::EmitRangeFunction(llvm::Function& kernel, size_t count) {
   llvm::LLVMContext& context = kernel.getContext();
-  llvm::Type* i64 = llvm::Type::getInt64Ty(context);
   llvm::Type* pointer = llvm::PointerType::get(context, 0);
-  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), {pointer, i64, i64}, false);
-  auto* function = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage,
-                                          kernel.getName() + "_range", *kernel.getParent());
-  function->setVisibility(llvm::GlobalValue::HiddenVisibility);
+  llvm::Function* function =
+      DeclareFunction(*kernel.getParent(), kernel.getName().str() + "_range", 1, 2);
   Builder b(llvm::BasicBlock::Create(context, "entry", function));
   std::vector<llvm::Value*> arguments;
   for (size_t k = 0; k < count; ++k)
@@ -236,22 +255,34 @@ llvm::Function* ModuleEmitter::EmitRangeFunction(llvm::Function& kernel, size_t 
   return function;
 }
 
-// The function itself, or its declaration in another part.
-llvm::Function* ModuleEmitter::Declare(llvm::Module& module, llvm::Function& function) {
-  if (function.getParent() == &module) return &function;
-  if (llvm::Function* known = module.getFunction(function.getName())) return known;
+llvm::Function* DeclareFunction(llvm::Module& module, const std::string& name, size_t pointers,
+                                size_t integers) {
+  if (llvm::Function* known = module.getFunction(name)) return known;
   llvm::LLVMContext& context = module.getContext();
-  std::vector<llvm::Type*> types;
-  for (const llvm::Argument& a : function.args())
-    types.push_back(a.getType()->isPointerTy()
-                        ? static_cast<llvm::Type*>(llvm::PointerType::get(context, 0))
-                        : llvm::Type::getInt64Ty(context));
+  std::vector<llvm::Type*> types(pointers, llvm::PointerType::get(context, 0));
+  types.insert(types.end(), integers, llvm::Type::getInt64Ty(context));
   auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), types, false);
-  auto* declared =
-      llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, function.getName(), module);
-  declared->setVisibility(llvm::GlobalValue::HiddenVisibility);
-  declared->addFnAttr(llvm::Attribute::NoUnwind);
-  return declared;
+  auto* function = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, name, module);
+  function->setVisibility(llvm::GlobalValue::HiddenVisibility);
+  function->addFnAttr(llvm::Attribute::NoUnwind);
+  return function;
+}
+
+size_t CodeCount::Code() const {
+  size_t code = 0;
+  for (const llvm::BasicBlock& block : function_)
+    for (const llvm::Instruction& i : block)
+      code += !llvm::isa<llvm::CallInst>(i) || llvm::isa<llvm::IntrinsicInst>(i);
+  return code;
+}
+
+// Fitted to 669 functions of 56 modules: 0.37 ms, 14 us an instruction, 0.37 ms a loop (two
+// blocks).
+double CompileWork(const llvm::Function& function) {
+  const double code = function.getInstructionCount();
+  // No loops for LLVM's passes.
+  if (function.size() == 1 || function.hasFnAttribute(kInVectors)) return kFunctionWork + code / 2;
+  return kFunctionWork + code + kBlockWork * static_cast<double>(function.size());
 }
 
 }  // namespace hlokit

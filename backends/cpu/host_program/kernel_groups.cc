@@ -8,28 +8,26 @@ namespace hlokit {
 
 // A kernel's chunks are numbers from `first` on among those of its group.
 struct GroupMember {
-  llvm::Function* function;
+  std::string kernel;         // its function
   std::vector<Slice> slices;  // its arguments
   int64_t units, grain, first, chunks;
 };
 
 absl::Status ModuleEmitter::EmitKernelGroup(Frame& f, const Instruction& i,
-                                            absl::Span<const Kernel> kernels) {
+                                            absl::Span<Kernel> kernels) {
   std::vector<GroupMember> members;
   int64_t chunks = 0;
   double work = 0;
-  for (const Kernel& kernel : kernels) {
-    const Instruction* unsupported = nullptr;
+  for (Kernel& kernel : kernels) {
     GroupMember member;
     member.slices = SlicesOf(i, kernel);
-    member.function = EmitKernelFunction(i, kernel, member.slices, &unsupported);
-    if (unsupported != nullptr) return NoCode(*unsupported);
     member.units = kernel.units;
     member.grain = std::min(kernel.units, GrainOf(kernel));
     member.first = chunks;
     member.chunks = (member.units + member.grain - 1) / member.grain;
     chunks += member.chunks;
     work += static_cast<double>(kernel.units) * kernel.unit_cost;
+    member.kernel = AddKernel(i, std::move(kernel), member.slices).name;
     members.push_back(std::move(member));
   }
   Builder& b = f.b;
@@ -77,7 +75,7 @@ llvm::Function* ModuleEmitter::EmitGroupFunction(llvm::Module& module, const std
     arguments.push_back(b.CreateNSWMul(begin, grain));
     arguments.push_back(b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.CreateNSWMul(end, grain),
                                                 b.getInt64(member.units)));
-    b.CreateCall(Declare(module, *member.function), arguments);
+    b.CreateCall(DeclareFunction(module, member.kernel, member.slices.size(), 2), arguments);
     b.CreateBr(next);
     b.SetInsertPoint(next);
   }

@@ -3,8 +3,13 @@
 // library call, control flow, or a call of what the host computes.
 //
 // Functions are distributed to the parts (LLVM modules that threads compile in parallel) by their
-// size. Long sequences are cut into functions of kPiece steps, since LLVM's time grows faster than
-// the function.
+// size: those of the host program as they are written, then the kernels, the long ones first. Long
+// sequences are cut into functions of kPiece steps, or of kPieceCode LLVM instructions, since
+// LLVM's time grows faster than the function. For example
+//   entry of 90 steps, 1,500 instructions; kernels of 300, 200 and 100
+//   part 0: entry, its first piece (800), kernel of 100   part 1: second piece (700), 300, 200
+// Where the cuts are does not depend on the number of parts: values in registers end there, and so
+// may the rounding of a product that a sum follows.
 #include "backends/cpu/host_program/module_emitter_internal.h"
 
 #include <algorithm>
@@ -19,6 +24,10 @@ namespace {
 
 // Steps in one function.
 constexpr size_t kPiece = 64;
+// LLVM instructions in one function, from which on the next step begins another: some 10 ms.
+constexpr size_t kPieceCode = 600;
+// Sequences of so few steps stand where their callers do, for LLVM to inline them.
+constexpr size_t kFewSteps = 4;
 
 // Fields of HlokitRunContext that compiled code reads (runtime/context.h keeps their places).
 constexpr int64_t kReplicaOffset = 24;
@@ -45,8 +54,9 @@ void ModuleEmitter::MakeParts() {
 
 absl::StatusOr<EmittedModule> ModuleEmitter::Run() {
   MakeParts();
-  ASSIGN_OR_RETURN(llvm::Function * entry, EmitSequence(program_.entry(), kEntrySymbol));
-  entry->setLinkage(llvm::GlobalValue::ExternalLinkage);
+  ASSIGN_OR_RETURN(llvm::Function * entry, EmitSequence(program_.entry(), kEntrySymbol, nullptr));
+  entry->setVisibility(llvm::GlobalValue::DefaultVisibility);
+  RETURN_IF_ERROR(EmitPendingKernels());
   DropUnreadStores();
   // A part without functions would be compiled all the same.
   for (size_t p = out_.parts.size(); p-- > 1;) {
@@ -89,31 +99,39 @@ llvm::Value* ModuleEmitter::TableEntry(Frame& f, int64_t index) {
   return load;
 }
 
-// Long sequences are cut into pieces: LLVM's time grows faster than the length of a block.
-absl::StatusOr<llvm::Function*> ModuleEmitter::EmitSequence(const StepSequence& sequence,
-                                                            const std::string& name) {
-  llvm::Function* function = NewFunction(name);
-  Frame frame(function, llvm::BasicBlock::Create(function->getContext(), "entry", function));
-  const absl::Span<const Step> steps = sequence.steps;
-  if (steps.size() <= kPiece + kPiece / 2) {
-    for (const Step& step : steps) RETURN_IF_ERROR(EmitTimed(frame, step));
-  } else {
-    for (size_t first = 0; first < steps.size(); first += kPiece) {
-      ASSIGN_OR_RETURN(llvm::Function * piece, EmitPiece(steps.subspan(first, kPiece), name));
-      CallComputation(frame, piece);
-    }
-  }
-  if (&sequence == &program_.entry()) EmitCopies(frame, sequence.copies);
-  frame.b.CreateRetVoid();
-  return function;
+size_t ModuleEmitter::LightestPart() const {
+  return static_cast<size_t>(std::min_element(work_.begin(), work_.end()) - work_.begin());
 }
 
-absl::StatusOr<llvm::Function*> ModuleEmitter::EmitPiece(absl::Span<const Step> steps,
-                                                         const std::string& name) {
-  llvm::Function* function = NewFunction(absl::StrCat(name, ".piece"));
-  function->addFnAttr(llvm::Attribute::NoInline);
+// Of all parts; no function of the C library is called so.
+std::string ModuleEmitter::HostName(const std::string& name) {
+  return absl::StrCat("host_", next_function_++, "_", name);
+}
+
+absl::StatusOr<llvm::Function*> ModuleEmitter::EmitSequence(const StepSequence& sequence,
+                                                            const std::string& name,
+                                                            llvm::Module* caller) {
+  size_t next = 0;
+  if (caller != nullptr && sequence.steps.size() <= kFewSteps) {
+    llvm::Function* function = NewFunction(*caller, HostName(name));
+    function->setLinkage(llvm::GlobalValue::InternalLinkage);
+    Frame frame(function, llvm::BasicBlock::Create(function->getContext(), "entry", function));
+    for (const Step& step : sequence.steps) RETURN_IF_ERROR(EmitTimed(frame, step));
+    frame.b.CreateRetVoid();
+    return function;
+  }
+  std::vector<llvm::Function*> pieces;
+  do {
+    ASSIGN_OR_RETURN(pieces.emplace_back(), EmitPiece(sequence, name, next));
+  } while (next < sequence.steps.size());
+  if (pieces.size() == 1) {
+    if (caller == nullptr) pieces[0]->setName(name);
+    return pieces[0];
+  }
+  llvm::Function* function =
+      NewFunction(*out_.parts[0].module, caller == nullptr ? name : HostName(name));
   Frame frame(function, llvm::BasicBlock::Create(function->getContext(), "entry", function));
-  for (const Step& step : steps) RETURN_IF_ERROR(EmitTimed(frame, step));
+  for (llvm::Function* piece : pieces) CallComputation(frame, piece);
   frame.b.CreateRetVoid();
   return function;
 }
@@ -140,16 +158,30 @@ absl::Status ModuleEmitter::EmitTimed(Frame& f, const Step& step) {
   return absl::OkStatus();
 }
 
+// Steps up to the size of a piece, as a function of its own; `next` is then the first step left.
+absl::StatusOr<llvm::Function*> ModuleEmitter::EmitPiece(const StepSequence& sequence,
+                                                         const std::string& name, size_t& next) {
+  const absl::Span<const Step> steps = sequence.steps;
+  const size_t left = steps.size() - next;
+  const size_t end = left <= kPiece + kPiece / 2 ? steps.size() : next + kPiece;
+  const size_t part = LightestPart();
+  work_[part] += kPieceCode;  // those that are written meanwhile go elsewhere
+  llvm::Function* function = NewFunction(*out_.parts[part].module, HostName(name));
+  function->addFnAttr(llvm::Attribute::NoInline);
+  Frame frame(function, llvm::BasicBlock::Create(function->getContext(), "entry", function));
+  const size_t outer = std::exchange(piece_code_, 0);
+  while (next < end && piece_code_ < kPieceCode) RETURN_IF_ERROR(EmitTimed(frame, steps[next++]));
+  piece_code_ = outer;
+  if (next == steps.size() && &sequence == &program_.entry()) EmitCopies(frame, sequence.copies);
+  frame.b.CreateRetVoid();
+  work_[part] += CompileWork(*function) - kPieceCode;
+  return function;
+}
+
 // void computation(context, arena, table)
-llvm::Function* ModuleEmitter::NewFunction(const std::string& name) {
-  llvm::Module& module = *out_.parts[0].module;
-  llvm::LLVMContext& context = module.getContext();
-  llvm::Type* pointer = llvm::PointerType::get(context, 0);
-  auto* type =
-      llvm::FunctionType::get(llvm::Type::getVoidTy(context), {pointer, pointer, pointer}, false);
-  auto* function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, module);
+llvm::Function* ModuleEmitter::NewFunction(llvm::Module& module, const std::string& name) {
+  llvm::Function* function = DeclareFunction(module, name, 3, 0);
   for (unsigned a = 0; a < 3; ++a) function->addParamAttr(a, llvm::Attribute::NoAlias);
-  function->addFnAttr(llvm::Attribute::NoUnwind);
   return function;
 }
 

@@ -17,6 +17,16 @@ namespace hlokit {
 
 struct GroupMember;
 
+// A kernel that the host program calls by name, with its arrays as arguments. Its function is
+// written after those of the host program, where the part of least work then is.
+struct PendingKernel {
+  std::string name;
+  const Instruction* instruction;
+  Kernel kernel;
+  std::vector<Slice> slices;  // the arrays
+  bool wants_range = false;   // also as a function NAME_range of a table of arrays
+};
+
 class ModuleEmitter {
  public:
   ModuleEmitter(const Module& module, const BufferAssignment& buffers, const EmitOptions& options)
@@ -47,10 +57,13 @@ class ModuleEmitter {
   const StepSequence& BodyOf(const Step& step, size_t body) const {
     return program_.sequences[static_cast<size_t>(step.bodies[body])];
   }
-  // Its steps, without the copies after them, which are the caller's.
+  // Its steps, without the copies after them, which are the caller's. As a function that `caller`
+  // can call (null: the entry).
   absl::StatusOr<llvm::Function*> EmitSequence(const StepSequence& sequence,
-                                               const std::string& name);
-  absl::StatusOr<llvm::Function*> EmitPiece(absl::Span<const Step> steps, const std::string& name);
+                                               const std::string& name, llvm::Module* caller);
+  // The steps from `next` on, up to the size of a piece; `next` is then the first that is left.
+  absl::StatusOr<llvm::Function*> EmitPiece(const StepSequence& sequence, const std::string& name,
+                                            size_t& next);
   absl::Status EmitStep(Frame& f, const Step& step);
   absl::Status EmitByKind(Frame& f, const Step& step);
   absl::Status EmitKernelStep(Frame& f, const Instruction& i);
@@ -58,7 +71,10 @@ class ModuleEmitter {
   absl::Status EmitRuntimeCall(Frame& f, const Step& step);
   // EmitStep, with its time counted where the module is profiled.
   absl::Status EmitTimed(Frame& f, const Step& step);
-  llvm::Function* NewFunction(const std::string& name);
+  llvm::Function* NewFunction(llvm::Module& module, const std::string& name);
+  std::string HostName(const std::string& name);
+  // The part with the least work so far.
+  size_t LightestPart() const;
   void EmitDeviceId(Frame& f, const Step& step);
   // An array's place, for any use; ForStore: to be written by a store that DropUnreadStores knows.
   llvm::Value* Pointer(Frame& f, const Slice& slice);
@@ -80,21 +96,18 @@ class ModuleEmitter {
   // ---- kernel_functions.cc: loops as functions, or inline ----
   absl::Status EmitKernels(Frame& f, const Instruction& i);
   std::vector<Slice> SlicesOf(const Instruction& i, const Kernel& kernel) const;
-  // Gives the instruction that has no code; null where all is well.
-  const Instruction* EmitKernelCall(Frame& f, const Instruction& i, const Kernel& kernel);
-  llvm::Function* EmitKernelFunction(const Instruction& i, const Kernel& kernel,
-                                     const std::vector<Slice>& slices,
-                                     const Instruction** unsupported);
-  llvm::Function* EmitKernelFunction(size_t part, const std::string& name, const Instruction& i,
-                                     const std::vector<Slice>& slices, const Kernel& kernel,
-                                     const Instruction** unsupported);
+  void EmitKernelCall(Frame& f, const Instruction& i, Kernel kernel);
+  // A kernel whose function is written once the host program is, by the name that it gets.
+  PendingKernel& AddKernel(const Instruction& i, Kernel kernel, std::vector<Slice> slices);
+  absl::Status EmitPendingKernels();
+  absl::StatusOr<llvm::Function*> EmitKernelFunction(llvm::Module& module,
+                                                     const PendingKernel& pending);
   llvm::Function* EmitRangeFunction(llvm::Function& kernel, size_t count);
   // ---- kernel_groups.cc ----
   // The kernels of a fusion's parts, which may run side by side, as one loop over all their chunks.
-  absl::Status EmitKernelGroup(Frame& f, const Instruction& i, absl::Span<const Kernel> kernels);
+  absl::Status EmitKernelGroup(Frame& f, const Instruction& i, absl::Span<Kernel> kernels);
   llvm::Function* EmitGroupFunction(llvm::Module& module, const std::string& name,
                                     absl::Span<const GroupMember> members);
-  llvm::Function* Declare(llvm::Module& module, llvm::Function& function);
 
   // ---- small_instructions.cc: results in registers ----
   // Emits an instruction whose results are small, element by element; false where it is not of that
@@ -136,9 +149,12 @@ class ModuleEmitter {
   const EmitOptions& options_;
   const Program program_;
   EmittedModule out_;
-  std::vector<double> work_;                          // LLVM instructions in each part
-  absl::flat_hash_map<std::string, size_t> part_of_;  // by the looks of a kernel
-  int64_t next_kernel_ = 0;
+  std::vector<double> work_;  // of LLVM in each part, in instructions
+  std::vector<PendingKernel> kernels_;
+  int64_t next_function_ = 0;
+  // LLVM instructions in the frame's function that count towards the size of a piece: they are the
+  // same whatever else is asked of the code (its time, checks).
+  size_t piece_code_ = 0;
   const Instruction* current_ = nullptr;  // whose code is being written, for notes
   // Stores of small values, and what of the arena is used otherwise.
   std::vector<std::pair<llvm::StoreInst*, Slice>> small_stores_;
@@ -154,6 +170,27 @@ int64_t GrainOf(const Kernel& kernel);
 // Whether EmitSmall takes the instruction.
 bool IsSmallInstruction(const Instruction& instruction);
 const Shape& LeafShape(const Shape& shape, int64_t leaf);
+
+// Adds the LLVM instructions that the function gains meanwhile to a count. Calls of functions that
+// check the code are none of them.
+class CodeCount {
+ public:
+  CodeCount(size_t& count, const llvm::Function& function)
+      : count_(count), function_(function), before_(Code()) {}
+  ~CodeCount() { count_ += Code() - before_; }
+
+ private:
+  size_t Code() const;
+  size_t& count_;
+  const llvm::Function& function_;
+  const size_t before_;
+};
+
+// A function of so many pointers, then integers, which some part defines.
+llvm::Function* DeclareFunction(llvm::Module& module, const std::string& name, size_t pointers,
+                                size_t integers);
+// What LLVM will take for a function, roughly, in its time for an instruction.
+double CompileWork(const llvm::Function& function);
 
 // Pointers to an instruction's arrays, as the computation's function has them.
 class ModuleEmitter::LibrarySite final : public CallSite {

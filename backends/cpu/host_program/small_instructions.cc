@@ -21,7 +21,7 @@ constexpr double kMaxWork = 256;  // in simple float operations
 constexpr size_t kMaxCode = 200;  // steps, times elements
 // As many simple operations, with all that the elements' sums take, are written out at most: code
 // of more takes longer to compile than a kernel with its loop.
-constexpr int64_t kMaxWrittenOut = 320;
+constexpr int64_t kMaxWrittenOut = 160;
 
 std::vector<llvm::Value*> ConstantIndex(Builder& b, const Shape& shape, int64_t at) {
   std::vector<llvm::Value*> multi(shape.rank());
@@ -135,6 +135,7 @@ bool IsSmallInstruction(const Instruction& i) { return IsSmallExpression(Express
 bool ModuleEmitter::EmitSmall(Frame& f, const Instruction& i, const Instruction** unsupported) {
   const Expression e = Expression::Of(&i);
   if (!IsSmallExpression(e)) return false;
+  const CodeCount count(piece_code_, *f.function);
   InlineArrays arrays(*this, f, i);
   ElementEmitter emitter(f.b);
   const bool scatter = IsOneIndexScatter(i);

@@ -7,6 +7,7 @@
 #include "backends/cpu/jit/host_target_internal.h"
 #include "backends/cpu/jit/object_cache_internal.h"
 #include "backends/cpu/jit/object_code_internal.h"
+#include "backends/cpu/jit/warm_up.h"
 #include "llvm/ExecutionEngine/Orc/CompileUtils.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "runtime/table/kernels.h"
@@ -123,6 +124,7 @@ absl::StatusOr<HostTarget> FindHostTarget() {
 
 absl::StatusOr<std::unique_ptr<JitCode>> CompileToJit(EmittedModule emitted,
                                                       const JitOptions& options, JitStats& stats) {
+  if (emitted.parts.size() > 1) EndWarmUp();  // else there is a core for it
   if (!options.cache_dir.empty()) ObjectCache(options.cache_dir).RemoveLeftovers();
   using Object = absl::StatusOr<CompiledObject>;
   std::vector<Object> compiled;

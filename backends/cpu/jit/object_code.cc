@@ -173,9 +173,10 @@ class ErrorsOnly : public llvm::DiagnosticHandler {
 };
 
 void Optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level,
-              FunctionClock* clock = nullptr) {
+              FunctionClock* clock = nullptr,
+              llvm::PassInstrumentationCallbacks* callbacks = nullptr) {
   module.getContext().setDiagnosticHandler(std::make_unique<ErrorsOnly>());
-  llvm::PassBuilder builder(&machine, Tuning(opt_level));
+  llvm::PassBuilder builder(&machine, Tuning(opt_level), std::nullopt, callbacks);
   builder.registerVectorizerStartEPCallback(
       [](llvm::FunctionPassManager& passes, llvm::OptimizationLevel) {
         passes.addPass(WrappingIndicesPass());
@@ -246,6 +247,15 @@ absl::StatusOr<ObjectBytes> CompileForMachine(llvm::Module& module, llvm::Target
                                               int opt_level) {
   Optimize(module, machine, opt_level);
   return Generate(module, machine);
+}
+
+void TryCompiler(llvm::Module& module, llvm::TargetMachine& machine,
+                 const std::function<bool()>& wanted) {
+  llvm::PassInstrumentationCallbacks callbacks;
+  callbacks.registerShouldRunOptionalPassCallback(
+      [&](llvm::StringRef, const llvm::Any&) { return wanted(); });
+  Optimize(module, machine, 2, nullptr, &callbacks);
+  if (wanted()) Generate(module, machine).status().IgnoreError();
 }
 
 absl::StatusOr<CompiledObject> CompileObject(EmittedModule::Part& part, const JitOptions& options,

@@ -1,6 +1,7 @@
 // Object code from LLVM modules: LLVM's passes over the IR, then its code generator.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -34,6 +35,10 @@ using ObjectBytes = llvm::SmallVector<char, 0>;
 // module is changed. opt_level: 0 to 3.
 absl::StatusOr<ObjectBytes> CompileForMachine(llvm::Module& module, llvm::TargetMachine& machine,
                                               int opt_level);
+
+// Compiles a module for nothing but LLVM's tables, as far as it gets while `wanted` says so.
+void TryCompiler(llvm::Module& module, llvm::TargetMachine& machine,
+                 const std::function<bool()>& wanted);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

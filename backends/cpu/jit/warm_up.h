@@ -17,5 +17,8 @@ class WarmUp {
   std::thread thread_;
 };
 
+// From now on a module is compiled, which needs all cores: what a WarmUp has not done yet is left.
+void EndWarmUp();
+
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

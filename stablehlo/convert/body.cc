@@ -252,18 +252,22 @@ absl::StatusOr<Computation*> BodyConverter::Region(const MlirRegion& region) {
   return computation;
 }
 
-void Promote(BodyConverter& body, const MlirRegion& region, size_t first,
-             absl::Span<Instruction*> operands) {
-  if (region.blocks.size() != 1) return;
+absl::Status Promote(BodyConverter& body, const MlirOperation& op, const MlirRegion& region,
+                     size_t first, size_t from, absl::Span<Instruction*> operands) {
+  if (region.blocks.size() != 1) return absl::OkStatus();
   const auto& arguments = region.blocks[0]->arguments;
   for (size_t i = 0; i < operands.size() && first + i < arguments.size(); ++i) {
     const MlirType& wanted = *arguments[first + i].type;
+    const QuantizedElement* own = op.operands[from + i]->type->quantized.get();
     const Shape& shape = operands[i]->shape();
-    if (!wanted.HasShape() || !wanted.shape.IsArray() || wanted.quantized != nullptr ||
-        !shape.IsArray() || wanted.shape.type == shape.type)
-      continue;
-    operands[i] = body.Add(Opcode::kConvert, shape.WithType(wanted.shape.type), {operands[i]});
+    if (!wanted.HasShape() || !wanted.shape.IsArray() || !shape.IsArray()) continue;
+    if (own != nullptr && wanted.quantized != nullptr) {
+      ASSIGN_OR_RETURN(operands[i], Requantized(body, operands[i], *own, wanted));
+    } else if (own == nullptr && wanted.quantized == nullptr && wanted.shape.type != shape.type) {
+      operands[i] = body.Add(Opcode::kConvert, shape.WithType(wanted.shape.type), {operands[i]});
+    }
   }
+  return absl::OkStatus();
 }
 
 namespace {

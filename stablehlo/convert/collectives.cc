@@ -152,8 +152,9 @@ absl::Status AddCollective(BodyConverter& body, const MlirOperation& op, Opcode 
   Computation* reducer = nullptr;
   if (reduces) {
     RETURN_IF_ERROR(CheckRegions(op, 1));
-    for (Instruction*& operand : operands)
-      Promote(body, op.regions[0], 0, absl::MakeSpan(&operand, 1));
+    for (size_t i = 0; i < operands.size(); ++i)
+      RETURN_IF_ERROR(
+          Promote(body, op, op.regions[0], 0, i, absl::MakeSpan(operands).subspan(i, 1)));
     ASSIGN_OR_RETURN(reducer, body.Region(op.regions[0]));
   }
   Instruction* made = body.Add(opcode, body.ShapeOf(op), operands, std::move(attributes));

@@ -157,37 +157,91 @@ absl::StatusOr<Computation*> ConvertLoopRegion(BodyConverter& body, const MlirOp
   return computation;
 }
 
-// A branch takes what it uses from outside.
+// The probes of branches that checks want values of, each once.
+absl::StatusOr<std::vector<std::string>> ProbesInBranches(BodyConverter& body,
+                                                          const MlirOperation& op) {
+  std::set<std::string> names;
+  for (const MlirRegion& region : op.regions) {
+    ASSIGN_OR_RETURN(const std::vector<std::string> own, ProbesIn(body, region));
+    names.insert(own.begin(), own.end());
+  }
+  return std::vector<std::string>(names.begin(), names.end());
+}
+
+// Takes the records of the probes from the tuple `made`, whose last elements they are.
+void TakeRecords(BodyConverter& body, const std::vector<std::string>& probes, Instruction* made,
+                 size_t first) {
+  int64_t next = static_cast<int64_t>(first);
+  for (const std::string& name : probes) {
+    std::vector<Instruction*> parts = PartsOf(body.probes()[name]);
+    for (Instruction*& part : parts) part = body.Element(made, next++);
+    SetParts(body.probes()[name], parts);
+  }
+}
+
+// One branch: the operand that it takes, and its computation.
+struct Branch {
+  Instruction* operand;
+  Computation* computation;
+};
+
+// A branch takes what it uses from outside, and the records of the probes, which it returns behind
+// its results.
+absl::StatusOr<Branch> ConvertBranch(BodyConverter& body, const MlirOperation& op, size_t number,
+                                     const std::vector<std::string>& probes) {
+  ASSIGN_OR_RETURN(const MlirBlock* block, BlockOf(op, number, 0));
+  const MlirRegion* regions[] = {&op.regions[number]};
+  const std::vector<const MlirValue*> captures = CapturesOf(body, regions);
+  std::vector<Instruction*> outside;
+  for (const MlirValue* value : captures) {
+    ASSIGN_OR_RETURN(outside.emplace_back(), body.Value(*value));
+  }
+  for (const std::string& name : probes)
+    for (Instruction* part : PartsOf(body.probes()[name])) outside.push_back(part);
+  Instruction* operand = Joined(body, outside);
+  Computation* computation = body.module().module().AddComputation("region");
+  BodyConverter inside(body.module(), computation, &body);
+  const std::vector<Instruction*> values = TakeParameter(inside, operand->shape(), outside.size());
+  for (size_t k = 0; k < captures.size(); ++k) inside.Set(*captures[k], values[k]);
+  absl::Span<Instruction* const> probed = absl::MakeSpan(values).subspan(captures.size());
+  for (const std::string& name : probes) {
+    ProbeRecord& record = inside.probes()[name] = body.probes()[name];
+    SetParts(record, probed);
+    probed.remove_prefix(PartsOf(record).size());
+  }
+  ASSIGN_OR_RETURN(const MlirOperation* last, inside.ConvertOperations(*block));
+  ASSIGN_OR_RETURN(std::vector<Instruction*> results, inside.Operands(*last));
+  if (results.size() != op.results.size())
+    return InvalidArgument(op.name, ": branch ", number, " returns ", results.size(),
+                           " values, expected ", op.results.size());
+  for (const std::string& name : probes)
+    for (Instruction* part : PartsOf(inside.probes()[name])) results.push_back(part);
+  inside.Return(results, /*always_tuple=*/!probes.empty());
+  return Branch{operand, computation};
+}
+
 absl::Status ConvertBranches(BodyConverter& body, const MlirOperation& op, size_t branches) {
   ASSIGN_OR_RETURN(std::vector<Instruction*> operands, body.Operands(op));
   if (operands.size() != 1 || op.regions.size() != branches || branches == 0)
     return InvalidArgument(op.name, ": expected an operand and its branches");
+  ASSIGN_OR_RETURN(const std::vector<std::string> probes, ProbesInBranches(body, op));
   std::vector<Computation*> computations;
   for (size_t i = 0; i < branches; ++i) {
-    ASSIGN_OR_RETURN(const MlirBlock* block, BlockOf(op, i, 0));
-    const MlirRegion* regions[] = {&op.regions[i]};
-    const std::vector<const MlirValue*> captures = CapturesOf(body, regions);
-    std::vector<Instruction*> outside;
-    for (const MlirValue* value : captures) {
-      ASSIGN_OR_RETURN(outside.emplace_back(), body.Value(*value));
-    }
-    operands.push_back(Joined(body, outside));
-    Computation* computation = body.module().module().AddComputation("region");
-    BodyConverter inside(body.module(), computation, &body);
-    const std::vector<Instruction*> values =
-        TakeParameter(inside, operands.back()->shape(), captures.size());
-    for (size_t k = 0; k < captures.size(); ++k) inside.Set(*captures[k], values[k]);
-    ASSIGN_OR_RETURN(const MlirOperation* last, inside.ConvertOperations(*block));
-    ASSIGN_OR_RETURN(const std::vector<Instruction*> results, inside.Operands(*last));
-    if (results.size() != op.results.size())
-      return InvalidArgument(op.name, ": branch ", i, " returns ", results.size(),
-                             " values, expected ", op.results.size());
-    inside.Return(results);
-    computations.push_back(computation);
+    ASSIGN_OR_RETURN(const Branch branch, ConvertBranch(body, op, i, probes));
+    operands.push_back(branch.operand);
+    computations.push_back(branch.computation);
   }
-  Instruction* made = body.Add(Opcode::kConditional, body.ShapeOf(op), operands);
+  Shape shape = body.ShapeOf(op);
+  if (!probes.empty()) shape = computations[0]->root()->shape();
+  Instruction* made = body.Add(Opcode::kConditional, std::move(shape), operands);
   made->set_called(std::move(computations));
-  body.SetResults(op, made);
+  if (probes.empty()) {
+    body.SetResults(op, made);
+    return absl::OkStatus();
+  }
+  for (size_t i = 0; i < op.results.size(); ++i)
+    body.Set(op.results[i], body.Element(made, static_cast<int64_t>(i)));
+  TakeRecords(body, probes, made, op.results.size());
   return absl::OkStatus();
 }
 
@@ -237,12 +291,7 @@ absl::Status ConvertWhile(BodyConverter& body, const MlirOperation& op) {
     ASSIGN_OR_RETURN(Instruction * unchanged, body.Value(*op.operands[i]));
     body.Set(op.results[i], unchanged);
   }
-  int64_t next_part = static_cast<int64_t>(state.size() - state.probe_values);
-  for (const std::string& name : state.probes) {
-    std::vector<Instruction*> parts = PartsOf(body.probes()[name]);
-    for (Instruction*& part : parts) part = body.Element(loop, next_part++);
-    SetParts(body.probes()[name], parts);
-  }
+  TakeRecords(body, state.probes, loop, state.size() - state.probe_values);
   for (size_t i = 0; i < state.changing.size(); ++i)
     body.Set(op.results[state.changing[i]],
              state.size() == 1 ? loop : body.Element(loop, static_cast<int64_t>(i)));

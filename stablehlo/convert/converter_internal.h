@@ -195,10 +195,11 @@ absl::StatusOr<std::vector<std::string>> ProbesIn(BodyConverter& body, const Mli
 std::vector<Instruction*> PartsOf(const ProbeRecord& record);
 void SetParts(ProbeRecord& record, absl::Span<Instruction* const> parts);
 
-// Converts the operands to the elements of the region's arguments from number `first` on, where these
-// are others: reductions may sum in a wider type than that of their operands.
-void Promote(BodyConverter& body, const MlirRegion& region, size_t first,
-             absl::Span<Instruction*> operands);
+// The operands of `op` from number `from` on, which are `operands`, converted to the elements of the
+// region's arguments from number `first` on, where these are others: reductions may sum in a wider
+// type than that of their operands.
+absl::Status Promote(BodyConverter& body, const MlirOperation& op, const MlirRegion& region,
+                     size_t first, size_t from, absl::Span<Instruction*> operands);
 
 // The one block of a region; an error where it has another number of arguments.
 absl::StatusOr<const MlirBlock*> BlockOf(const MlirOperation& op, size_t region, size_t arguments);
@@ -254,6 +255,9 @@ absl::StatusOr<Instruction*> BroadcastInto(BodyConverter& body, Instruction* ope
 bool ComputesOnQuantized(const MlirOperation& op);
 // Such an operation: on numbers of the expressed types, its result quantized again.
 absl::Status ConvertOnQuantized(BodyConverter& body, const MlirOperation& op);
+// Stored integers of one quantized type as those of another.
+absl::StatusOr<Instruction*> Requantized(BodyConverter& body, Instruction* stored,
+                                         const QuantizedElement& from, const MlirType& to);
 // The instruction, or a simpler one that gives the same and that XLA's conversion has in its place.
 Instruction* Simplified(BodyConverter& body, Instruction* made);
 // Gives a transpose the layout that XLA infers: the elements stay where they are, so that the

@@ -107,7 +107,8 @@ absl::StatusOr<Instruction*> ParallelRun::Reduced(const std::vector<size_t>& gro
   const MlirOperation& op = *first.waits;
   RETURN_IF_ERROR(BlockOf(op, 0, 2).status());
   ASSIGN_OR_RETURN(std::vector<Instruction*> values, Values(group, i));
-  for (Instruction*& value : values) Promote(around_, op.regions[0], 0, absl::MakeSpan(&value, 1));
+  for (Instruction*& value : values)
+    RETURN_IF_ERROR(Promote(around_, op, op.regions[0], 0, i, absl::MakeSpan(&value, 1)));
   Instruction* sum = values[0];
   DimVector dimensions(sum->shape().rank());
   std::iota(dimensions.begin(), dimensions.end(), 0);

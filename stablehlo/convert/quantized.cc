@@ -154,6 +154,13 @@ absl::StatusOr<Instruction*> NumberOf(BodyConverter& body, const MlirValue& valu
 
 }  // namespace
 
+absl::StatusOr<Instruction*> Requantized(BodyConverter& body, Instruction* stored,
+                                         const QuantizedElement& from, const MlirType& to) {
+  if (from == *to.quantized) return stored;
+  ASSIGN_OR_RETURN(Instruction * number, Dequantized(body, stored, from));
+  return Quantized(body, number, to);
+}
+
 bool ComputesOnQuantized(const MlirOperation& op) {
   bool any = false;
   for (const MlirValue* operand : op.operands) any |= ElementOf(*operand) != nullptr;

@@ -20,7 +20,7 @@ absl::Status ConvertCalling(BodyConverter& body, const MlirOperation& op, Opcode
   RETURN_IF_ERROR(CheckOperands(op, 1));
   ASSIGN_OR_RETURN(std::vector<Instruction*> operands, body.Operands(op));
   if (opcode == Opcode::kReduce || opcode == Opcode::kReduceWindow)
-    Promote(body, op.regions[0], 0, absl::MakeSpan(operands));
+    RETURN_IF_ERROR(Promote(body, op, op.regions[0], 0, 0, absl::MakeSpan(operands)));
   ASSIGN_OR_RETURN(Computation * called, body.Region(op.regions[0]));
   Instruction* made = body.Add(opcode, body.ShapeOf(op), operands, std::move(attributes));
   made->set_called({called});
@@ -127,9 +127,9 @@ absl::Status ConvertSelectAndScatter(BodyConverter& body, const MlirOperation& o
   ASSIGN_OR_RETURN(Window window, WindowOf(op));
   const Shape narrow = operands[0]->shape();
   // Sums in a wider type; those of the numbers and the choice among them are the same there.
-  Promote(body, op.regions[1], 0, absl::MakeSpan(operands).subspan(1));
-  if (op.regions[1].blocks.size() == 1 && op.regions[1].blocks[0]->arguments.size() == 2)
-    Promote(body, op.regions[1], 0, absl::MakeSpan(operands).first(1));
+  RETURN_IF_ERROR(
+      Promote(body, op, op.regions[1], 0, 1, absl::MakeSpan(operands).subspan(1)));
+  RETURN_IF_ERROR(Promote(body, op, op.regions[1], 0, 0, absl::MakeSpan(operands).first(1)));
   ASSIGN_OR_RETURN(Computation * select,
                    SelectionOf(body, op.regions[0], narrow, operands[0]->shape()));
   ASSIGN_OR_RETURN(Computation * scatter, body.Region(op.regions[1]));

@@ -122,7 +122,7 @@ absl::StatusOr<PeakMemory> PeakMemoryOf(const Module& module) {
     peak.constants += TotalBytes(constant->shape());
   peak.temporaries = plan.live_peak();
   for (const BufferAssignment::LiveArray& array : plan.at_peak())
-    peak.at_peak.push_back({array.maker, array.size});
+    peak.at_peak.push_back({array.maker, array.size, array.leaf});
   ASSIGN_OR_RETURN(const ValueFlow flow, ValueFlow::Make(module));
   const std::vector<LiveMemory> points = LiveMemoryOverTime(plan, flow);
   size_t next = 0;

@@ -39,6 +39,7 @@ ModuleCosts CostsOf(const Module& module, int64_t unknown_trips);
 struct PeakArray {
   const Instruction* maker;
   int64_t bytes;
+  int64_t leaf = 0;  // which array of the maker's result, counted in order
 };
 struct PeakMemory {
   int64_t arguments = 0, results = 0, constants = 0;  // bytes

@@ -3,7 +3,8 @@
 // stablehlo.while carries its operands as block arguments and sees all values around it; HLO's
 // while has one tuple. StateOf decides what the tuple holds:
 //   operands that the body changes, in order
-//   values from outside that the regions use (operands that every iteration passes on unchanged too)
+//   values from outside that the regions use (operands that every iteration passes on unchanged
+//   too)
 // For
 //   while(%i = %0, %n = %c) cond { compare LT, %i, %n } do { return add(%i, %w), %n }
 // that is (i, c, w), or (i, w) where c is a constant, which the regions make anew. The operation's

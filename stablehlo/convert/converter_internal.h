@@ -45,10 +45,7 @@ using WantedProbes = std::map<std::string, std::set<int64_t>>;
 class ModuleConverter {
  public:
   ModuleConverter(const MlirModule& program, Module& module, absl::Span<const DimVector> sizes)
-      : program_(program),
-        module_(module),
-        sizes_(sizes),
-        frames_(module.header().stack_frames) {}
+      : program_(program), module_(module), sizes_(sizes), frames_(module.header().stack_frames) {}
 
   // Gives the function that is the module's entry.
   absl::StatusOr<const MlirOperation*> Convert(const std::string& entry_name);
@@ -171,7 +168,7 @@ class BodyConverter {
   BodyConverter* outer_;
   const MlirOperation* current_ = nullptr;
   const MlirAttribute* marks_ = nullptr;  // its frontend attributes
-  absl::Status extras_;  // of the attributes that SetResults took over
+  absl::Status extras_;                   // of the attributes that SetResults took over
   absl::flat_hash_map<const MlirValue*, Instruction*> values_;
   std::map<std::string, ProbeRecord> probes_;
   absl::flat_hash_map<std::pair<std::string, std::string>, Instruction*> splats_;  // shape, bits
@@ -195,9 +192,9 @@ absl::StatusOr<std::vector<std::string>> ProbesIn(BodyConverter& body, const Mli
 std::vector<Instruction*> PartsOf(const ProbeRecord& record);
 void SetParts(ProbeRecord& record, absl::Span<Instruction* const> parts);
 
-// The operands of `op` from number `from` on, which are `operands`, converted to the elements of the
-// region's arguments from number `first` on, where these are others: reductions may sum in a wider
-// type than that of their operands.
+// The operands of `op` from number `from` on, which are `operands`, converted to the elements of
+// the region's arguments from number `first` on, where these are others: reductions may sum in a
+// wider type than that of their operands.
 absl::Status Promote(BodyConverter& body, const MlirOperation& op, const MlirRegion& region,
                      size_t first, size_t from, absl::Span<Instruction*> operands);
 
@@ -275,7 +272,8 @@ bool HasOpenSizes(const MlirOperation& op);  // in a result
 // Whether an argument or result of the function has. Such a function is converted in place of each
 // call, where the sizes may be known.
 bool HasOpenSignature(const MlirOperation& function);
-// What an array of integers or predicates holds, where constants say it, with any arithmetic between.
+// What an array of integers or predicates holds, where constants say it, with any arithmetic
+// between.
 std::optional<std::vector<int64_t>> KnownInts(const Instruction& instruction);
 // Gives an instruction of a shape with open sizes the shape that its operands say.
 void CloseSizes(Instruction& made);

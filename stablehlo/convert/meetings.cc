@@ -1,5 +1,5 @@
-// Where programs that run side by side meet (parallel.cc): at which operations, and whether there are
-// such inside of loops and branches, which all go through together then.
+// Where programs that run side by side meet (parallel.cc): at which operations, and whether there
+// are such inside of loops and branches, which all go through together then.
 //   while { ... func.call @f ... } with an all_reduce in f: the all_reduce is found
 // Cost: each operation of a region, and of each function called there, is looked at once.
 #include <algorithm>

@@ -326,8 +326,7 @@ absl::Status ConvertScatter(BodyConverter& body, const MlirOperation& op) {
   ASSIGN_OR_RETURN(std::vector<Instruction*> operands, body.Operands(op));
   // Inputs, indices, updates.
   const size_t inputs = operands.size() / 2;
-  RETURN_IF_ERROR(
-      Promote(body, op, op.regions[0], 0, 0, absl::MakeSpan(operands).first(inputs)));
+  RETURN_IF_ERROR(Promote(body, op, op.regions[0], 0, 0, absl::MakeSpan(operands).first(inputs)));
   RETURN_IF_ERROR(Promote(body, op, op.regions[0], inputs, operands.size() - inputs,
                           absl::MakeSpan(operands).last(inputs)));
   const OpAttributes attributes(op);

@@ -8,8 +8,8 @@
 //
 // Each process is a list of operations. One goes on until it meets others at a collective; when all
 // members of a group wait, the group's results are made and they go on. Calls are followed into.
-// The region of an async_start is followed into at once. Where nothing else goes on, those that wait
-// at loops or branches with meetings inside go through them together (parallel_control.cc).
+// The region of an async_start is followed into at once. Where nothing else goes on, those that
+// wait at loops or branches with meetings inside go through them together (parallel_control.cc).
 // Cost: each operation once for each process; each round over those that wait lets one go on.
 #include <algorithm>
 

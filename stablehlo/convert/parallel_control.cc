@@ -1,16 +1,16 @@
 // Loops and branches in which programs that run side by side meet: all that wait at one go through
 // together, in step.
 //
-//   process 0: while(%i = 0) { i < 3 } do { all_reduce ... }      one loop whose state is that of both:
-//   process 1: while(%i = 0) { i < 5 } do { all_reduce ... }      (c0, i0, ..., c1, i1, ...)
+//   process 0: while(%i = 0) { i < 3 } do { all_reduce ... }      one loop whose state is that of
+//   both: process 1: while(%i = 0) { i < 5 } do { all_reduce ... }      (c0, i0, ..., c1, i1, ...)
 //
 // The loop goes on while one of the conditions c0, c1 holds; a process whose own does not keeps its
-// values (select) while the others go on. Where programs end at all, the members of a group make the
-// same number of steps, so that no collective sees a value of one that has left. A branch whose index
-// is a constant, as one of the process's own number is, stands in place; of others each branch is
-// computed and the results selected.
-// Cost: the operations of all members, and a select for each value of a loop.
-// Limits: infeeds and checks inside are refused, as are sends that no receive of the same step takes.
+// values (select) while the others go on. Where programs end at all, the members of a group make
+// the same number of steps, so that no collective sees a value of one that has left. A branch whose
+// index is a constant, as one of the process's own number is, stands in place; of others each
+// branch is computed and the results selected. Cost: the operations of all members, and a select
+// for each value of a loop. Limits: infeeds and checks inside are refused, as are sends that no
+// receive of the same step takes.
 #include <algorithm>
 
 #include "stablehlo/convert/collectives_internal.h"
@@ -70,7 +70,8 @@ absl::Status CheckPredicate(const MlirOperation& op, const std::vector<Instructi
   return InvalidArgument(op.name, ": the condition returns one predicate");
 }
 
-// A computation of a loop in step: the state that it takes, of each member its predicate and values.
+// A computation of a loop in step: the state that it takes, of each member its predicate and
+// values.
 struct LoopParts {
   LoopParts(ModuleConverter& module, const Shape& shape,
             const std::vector<std::vector<Instruction*>>& outside)
@@ -102,10 +103,9 @@ absl::StatusOr<std::vector<Instruction*>> BranchesTaken(BodyConverter& body,
   for (size_t i = 0; i + 1 < op.regions.size(); ++i) {
     taken.push_back(operands[0]);
     if (!is_if)
-      taken[i] = body.Add(
-          Opcode::kCompare, Predicate(),
-          {operands[0], body.Splat(static_cast<double>(i), operands[0]->shape())},
-          CompareAttrs{ComparisonDirection::kEq});
+      taken[i] = body.Add(Opcode::kCompare, Predicate(),
+                          {operands[0], body.Splat(static_cast<double>(i), operands[0]->shape())},
+                          CompareAttrs{ComparisonDirection::kEq});
     none = Both(body, none, body.Add(Opcode::kNot, {taken[i]}));
   }
   if (none == nullptr) none = body.Splat(1, Predicate());
@@ -165,8 +165,8 @@ absl::StatusOr<ParallelRun::RegionResults> ParallelRun::RunRegion(
   for (size_t i = 0; i < members.size(); ++i) {
     const auto& [process, op] = members[i];
     if (region >= op->regions.size()) continue;
-    ASSIGN_OR_RETURN(const MlirBlock* block, BlockOf(*op, region, op->operands.size() -
-                                                                     (IsBranch(*op) ? 1 : 0)));
+    ASSIGN_OR_RETURN(const MlirBlock* block,
+                     BlockOf(*op, region, op->operands.size() - (IsBranch(*op) ? 1 : 0)));
     Process& p = run.processes_[process];
     p.body = std::make_shared<BodyConverter>(inside.module(), inside.computation(),
                                              processes_[process].body.get());
@@ -266,8 +266,7 @@ absl::Status ParallelRun::RunBranches(const std::vector<Member>& members) {
       guards.push_back(branch >= taken[i].size()
                            ? nullptr
                            : Both(around_, processes_[members[i].process].guard, taken[i][branch]));
-    ASSIGN_OR_RETURN(const RegionResults made,
-                     RunRegion(around_, members, branch, values, guards));
+    ASSIGN_OR_RETURN(const RegionResults made, RunRegion(around_, members, branch, values, guards));
     for (size_t i = 0; i < members.size(); ++i) {
       if (branch >= taken[i].size()) continue;
       const MlirOperation& op = *members[i].op;

@@ -1,6 +1,7 @@
-// Programs that run side by side while they are converted: where each of them is, and how they meet.
-// parallel.cc starts them and takes them from one meeting to the next, parallel_meetings.cc makes the
-// results of collectives, parallel_control.cc takes them through loops and branches in step.
+// Programs that run side by side while they are converted: where each of them is, and how they
+// meet. parallel.cc starts them and takes them from one meeting to the next, parallel_meetings.cc
+// makes the results of collectives, parallel_control.cc takes them through loops and branches in
+// step.
 #pragma once
 
 #include <deque>
@@ -25,7 +26,8 @@ struct Process {
   int64_t replica = 0, partition = 0;
   std::shared_ptr<BodyConverter> body;  // null: it takes no part in this region
   std::vector<ProcessFrame> frames;
-  const MlirOperation* waits = nullptr;  // a collective, a receive, a loop or branch with such inside
+  const MlirOperation* waits =
+      nullptr;                   // a collective, a receive, a loop or branch with such inside
   Instruction* guard = nullptr;  // whether it is really there: others may be alone in a loop's step
   bool done = false;
   std::vector<Instruction*> results;

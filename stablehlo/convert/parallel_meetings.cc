@@ -1,5 +1,5 @@
-// What programs that run side by side compute where they meet: an all_gather joins the values of its
-// group, an all_reduce applies its region to them one after the other, a permute hands them on.
+// What programs that run side by side compute where they meet: an all_gather joins the values of
+// its group, an all_reduce applies its region to them one after the other, a permute hands them on.
 //   all_reduce of x0 in process 0 and x1 in process 1, group [0, 1]: both get region(x0, x1)
 // Cost: of a group of n, n - 1 applications of the region for each of its members.
 #include <algorithm>

@@ -63,9 +63,9 @@ absl::StatusOr<Computation*> SelectionOf(BodyConverter& body, const MlirRegion& 
   BodyConverter inside(body.module(), computation, nullptr);
   std::vector<Instruction*> elements;
   for (int64_t i = 0; i < 2; ++i)
-    elements.push_back(inside.Add(
-        Opcode::kConvert, Shape::Scalar(narrow.type).WithDefaultLayout(),
-        {computation->AddParameter(i, Shape::Scalar(wide.type).WithDefaultLayout())}));
+    elements.push_back(
+        inside.Add(Opcode::kConvert, Shape::Scalar(narrow.type).WithDefaultLayout(),
+                   {computation->AddParameter(i, Shape::Scalar(wide.type).WithDefaultLayout())}));
   Instruction* call = inside.Add(
       Opcode::kCall, Shape::Scalar(ElementType::kPred).WithDefaultLayout(), elements, CallAttrs());
   call->set_called({own});
@@ -127,8 +127,7 @@ absl::Status ConvertSelectAndScatter(BodyConverter& body, const MlirOperation& o
   ASSIGN_OR_RETURN(Window window, WindowOf(op));
   const Shape narrow = operands[0]->shape();
   // Sums in a wider type; those of the numbers and the choice among them are the same there.
-  RETURN_IF_ERROR(
-      Promote(body, op, op.regions[1], 0, 1, absl::MakeSpan(operands).subspan(1)));
+  RETURN_IF_ERROR(Promote(body, op, op.regions[1], 0, 1, absl::MakeSpan(operands).subspan(1)));
   RETURN_IF_ERROR(Promote(body, op, op.regions[1], 0, 0, absl::MakeSpan(operands).first(1)));
   ASSIGN_OR_RETURN(Computation * select,
                    SelectionOf(body, op.regions[0], narrow, operands[0]->shape()));

@@ -88,7 +88,9 @@ std::string PeakText(const PeakMemory& peak) {
   constexpr size_t kMax = 10;
   for (size_t k = 0; k < std::min(kMax, peak.at_peak.size()); ++k) {
     const Instruction& maker = *peak.at_peak[k].maker;
-    absl::StrAppendFormat(&text, "%14d  %s  %s\n", peak.at_peak[k].bytes, maker.name(),
+    const std::string leaf =
+        maker.shape().IsTuple() ? absl::StrCat(" {", peak.at_peak[k].leaf, "}") : "";
+    absl::StrAppendFormat(&text, "%14d  %s%s  %s\n", peak.at_peak[k].bytes, maker.name(), leaf,
                           SourceLine(maker));
   }
   return text;

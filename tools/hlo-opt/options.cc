@@ -121,6 +121,9 @@ void AddPassDebuggingFlags(CLI::App& app, OptOptions& o) {
   app.add_option("--explain", o.explain,
                  "print which passes and rules made, changed or removed this instruction; of two "
                  "(A,B), why they come into one fusion or do not")
+      ->check([](const std::string& name) {
+        return std::string(name.empty() ? "the name of an instruction is missing" : "");
+      })
       ->type_name("NAME");
   app.add_option("--between", o.between,
                  "of a dump folder: what differs between two stages, by number or pass")

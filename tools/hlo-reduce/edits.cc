@@ -178,26 +178,71 @@ Instruction* Element(Computation& computation, Instruction* tuple, int64_t k) {
                          GetTupleElementAttrs{k});
 }
 
-// A loop's body or condition, whose parameter is a tuple, reads zeros for element `k`, and the
-// parameter loses it. False where something reads the tuple as a whole.
-bool DropElement(Computation& computation, const Shape& without, int64_t k) {
+// A loop's body or condition, whose parameter is a tuple, reads zeros for element `k`. False where
+// something reads the tuple as a whole.
+bool ReadZeros(Computation& computation, int64_t k) {
   Instruction* const parameter = computation.parameter(0);
   const std::vector<Instruction*> users(parameter->users().begin(), parameter->users().end());
   if (computation.root() == parameter) return false;
   for (Instruction* user : users) {
     if (user->opcode() != Opcode::kGetTupleElement) return false;
-    const int64_t index = user->tuple_index();
-    if (index > k) user->mutable_attr<GetTupleElementAttrs>().index = index - 1;
-    if (index != k) continue;
+    if (user->tuple_index() != k) continue;
     Instruction* const zeros = Zeros(computation, user->shape());
     if (zeros == nullptr) return false;
     user->DropControlEdges();
     user->ReplaceAllUsesWith(zeros);
     computation.Remove(user);
   }
-  parameter->mutable_shape() = without;
   computation.clear_schedule();
   return true;
+}
+
+// That, and the parameter loses the element.
+bool DropElement(Computation& computation, const Shape& without, int64_t k) {
+  if (!ReadZeros(computation, k)) return false;
+  Instruction* const parameter = computation.parameter(0);
+  for (Instruction* user : parameter->users())
+    if (const int64_t index = user->tuple_index(); index > k)
+      user->mutable_attr<GetTupleElementAttrs>().index = index - 1;
+  parameter->mutable_shape() = without;
+  return true;
+}
+
+// The loop that is the entry's result carries in place of value `k` what this is computed from,
+// operand `operand` of it; both of its computations read zeros where they read the value.
+std::unique_ptr<Module> WithEarlier(const Module& module, int64_t k, int64_t operand) {
+  std::unique_ptr<Module> copy = module.Clone();
+  Computation* const entry = copy->entry();
+  Instruction* const loop = entry->root();
+  Computation* const condition = loop->called(0)->Clone("");
+  Computation* const body = loop->called(1)->Clone("");
+  std::vector<Instruction*> next(body->root()->operands().begin(), body->root()->operands().end());
+  next[k] = next[k]->operand(operand);
+  Shape shape = loop->shape();
+  shape.elements[k] = next[k]->shape();
+  if (!ReadZeros(*condition, k) || !ReadZeros(*body, k)) return nullptr;
+  condition->parameter(0)->mutable_shape() = shape;
+  body->parameter(0)->mutable_shape() = shape;
+  body->set_root(body->Add(Opcode::kTuple, shape, next));
+  Instruction* before = loop->operand(0);
+  if (before->IsParameter() && before->users().size() == 1) {
+    before->mutable_shape() = shape;
+  } else {
+    std::vector<Instruction*> starts;
+    for (int64_t i = 0; i < static_cast<int64_t>(next.size()); ++i)
+      starts.push_back(i == k ? Zeros(*entry, shape.elements[k]) : Element(*entry, before, i));
+    if (starts[k] == nullptr) return nullptr;
+    before = entry->Add(Opcode::kTuple, shape, starts);
+  }
+  Instruction* const other = entry->Add(Opcode::kWhile, shape, {before});
+  other->set_called({condition, body});
+  loop->DropControlEdges();
+  entry->set_root(other);
+  entry->Remove(loop);
+  entry->clear_schedule();
+  copy->header().is_scheduled = false;
+  ResetLayout(*copy);
+  return After(std::move(copy), "tuple-simplifier,dce");
 }
 
 // Without value `k` of the loop at place `n` of computation `c`: its result is what it was before
@@ -236,6 +281,28 @@ std::unique_ptr<Module> WithoutCarried(const Module& module, size_t c, size_t n,
   return After(std::move(copy), "tuple-simplifier,dce");
 }
 
+// What WithEarlier can do where the entry's result is a loop: the loop alone, its start a
+// parameter, or with the entry as it was.
+void AddEarlier(const Module& module, std::vector<Candidate>& candidates) {
+  const Instruction& loop = *module.entry()->root();
+  if (loop.opcode() != Opcode::kWhile || !loop.shape().IsTuple()) return;
+  const Instruction& next = *loop.called(1)->root();
+  if (next.opcode() != Opcode::kTuple) return;
+  for (int64_t k = 0; k < next.operand_count(); ++k) {
+    const Instruction& value = *next.operand(k);
+    if (IsFiller(value) || value.opcode() == Opcode::kGetTupleElement) continue;
+    for (int64_t i = 0; i < value.operand_count(); ++i)
+      if (!IsFiller(*value.operand(i)) && value.operand(i)->shape().IsArray())
+        for (const bool alone : {true, false})
+          candidates.push_back([&module, k, i, alone]() -> std::unique_ptr<Module> {
+            std::unique_ptr<Module> made = WithEarlier(module, k, i);
+            if (made == nullptr || !alone) return made;
+            return KeepInEntry(*made,
+                               {static_cast<int64_t>(made->entry()->PostOrder().size()) - 1});
+          });
+  }
+}
+
 }  // namespace
 
 std::vector<Candidate> FewerCarried(const Module& module) {
@@ -251,6 +318,7 @@ std::vector<Candidate> FewerCarried(const Module& module) {
           candidates.push_back([&module, c, n, k] { return WithoutCarried(module, c, n, k); });
     }
   }
+  AddEarlier(module, candidates);
   return candidates;
 }
 

@@ -33,7 +33,8 @@ std::unique_ptr<Module> KeepInComputation(const Module& module, int64_t computat
 std::vector<Candidate> Bodies(const Module& module);
 
 // Loops without one of the values that they carry: its result is what it was before the loop, and
-// the loop reads zeros.
+// the loop reads zeros. Where the entry's result is a loop, one that carries what a value of it is
+// computed from instead.
 std::vector<Candidate> FewerCarried(const Module& module);
 
 // Equal instructions made one; then called computations with an instruction replaced by an operand

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <optional>
 #include <tuple>
 #include <type_traits>
@@ -65,6 +66,12 @@ const Instruction* StartOfDone(const Instruction* done) {
   return start;
 }
 
+GroupShape ShapeOfAll(const Topology& topology, int64_t devices) {
+  std::vector<int64_t> all(static_cast<size_t>(devices));
+  std::iota(all.begin(), all.end(), int64_t{0});
+  return ShapeOfGroup(topology, all);
+}
+
 // Places in a kind's vector of sums.
 constexpr int kCompute = 0, kCommunication = 1, kExposed = 2, kLevels = 3;
 
@@ -80,6 +87,7 @@ class Simulator {
         count_(static_cast<int>(kinds_.first.size())),
         levels_(static_cast<int>(topology.links.size())),
         bound_(module.id_bound()),
+        everyone_(ShapeOfAll(topology, kinds_.devices)),
         clock_(count_, device_.start),
         link_free_(count_, std::vector<double>(levels_, 0)),
         sums_(count_),
@@ -169,17 +177,24 @@ class Simulator {
     return TimeOf(*kind, bytes, at.shape, topology_);
   }
 
-  // Of all arrays of a collective, one after the other, but for those of an all-to-all, which are
-  // one exchange. At a permute all devices meet, as hlokit's do; and devices that share cores wait
-  // for one another's turns, whatever group each is in (two groups of four threads take on two
-  // cores no less than one of eight).
-  double ParticipationTime(const Instruction& collective, const KindAtSite& at) const {
+  // How long a group takes to meet, beside the transfer. The last member to come wakes the others
+  // of its innermost unit one by one, once, and reaches the other units for each array (those of an
+  // all-to-all are one exchange). Groups that share cores take turns:
+  //   8 threads, 2 cores, s a wake     one group 7 s, two of four 3 s, four of two 2 s
+  // At a permute all devices meet, as hlokit's do.
+  double MeetingTime(const Instruction& collective, const KindAtSite& at) const {
     const auto kind = KindOf(collective);
-    const bool all_meet = !kind || (device_.at_full_speed > 0 && at.shape.count() > 1);
-    const auto count = static_cast<double>(all_meet ? result_.devices : at.shape.count());
+    const std::vector<GroupShape::Level>& levels = kind ? at.shape.levels : everyone_.levels;
     const bool at_once = kind == CollectiveKind::kAlltoall;
     const int64_t rounds = at_once ? 1 : std::max<int64_t>(1, collective.operand_count());
-    return device_.collective * std::ceil(std::log2(count)) * static_cast<double>(rounds);
+    double seconds = 0;
+    for (size_t l = 0; l < levels.size(); ++l)
+      seconds += topology_.links[l].collective * static_cast<double>(levels[l].count() - 1) *
+                 static_cast<double>(l == 0 ? 1 : rounds);
+    if (seconds == 0 || device_.groups_at_once <= 0) return seconds;
+    const auto meetings =
+        static_cast<double>(result_.devices) / static_cast<double>(levels[0].count());
+    return seconds * std::max(1.0, meetings / device_.groups_at_once);
   }
 
   // When a kind's transfer may begin: all that take part are there, and the links are free.
@@ -208,7 +223,7 @@ class Simulator {
       const KindAtSite& at = kinds_.sites[site][k];
       if (!at.takes_part) continue;
       CollectiveTime time = TransferTime(collective, at);
-      time.seconds += ParticipationTime(collective, at);
+      time.seconds += MeetingTime(collective, at);
       const double begin = BeginOf(at, k, time, arrived);
       ends[k] = begin + time.seconds;
       int outermost = -1;
@@ -399,6 +414,7 @@ class Simulator {
   const DeviceKinds kinds_;
   const int count_, levels_;
   const int64_t bound_;
+  const GroupShape everyone_;
   std::vector<double> clock_;                   // by kind
   std::vector<std::vector<double>> link_free_;  // by kind and level
   std::vector<std::vector<double>> sums_;       // by kind

@@ -93,41 +93,56 @@ TEST(TimelineTest, AHostStartsItsDevicesInTurn) {
   EXPECT_DOUBLE_EQ(Predict(*module, host).seconds, 4 * (1e-5 + kNegate));
 }
 
-// Four devices are two steps of a tree; threads take turns on the cores, at a collective as at
-// kernels.
-TEST(TimelineTest, TakingPartInACollectiveCostsEachDevice) {
-  Topology host = Machine();
-  const auto module = Parsed(
-      "ENTRY e {\n  x = f32[250000] parameter(0)\n"
-      "  ROOT s = f32[250000] all-reduce(x), channel_id=1, replica_groups={{0,1,2,3}}, "
-      "use_global_device_ids=true, to_apply=add\n}",
-      kFour);
-  const double before = Predict(*module, host).seconds;
-  host.device.collective = 1e-5;
-  EXPECT_DOUBLE_EQ(Predict(*module, host).seconds, before + 2 * 1e-5);
-  host.device.at_full_speed = 2;
-  EXPECT_DOUBLE_EQ(Predict(*module, host).seconds, before + 4 * 1e-5);
+// What a module of four devices takes longer where meetings cost 10 us for each further device of
+// an island, 100 us for each further island.
+double MeetingSeconds(const std::string& collective, Topology machine) {
+  const auto module =
+      Parsed(absl::StrCat("ENTRY e {\n  x = f32[8] parameter(0)\n  y = f32[8] negate(x)\n"
+                          "  ROOT s = ",
+                          collective, ", channel_id=1\n}"),
+             kFour);
+  const double before = Predict(*module, machine).seconds;
+  machine.links[0].collective = 1e-5;
+  machine.links[1].collective = 1e-4;
+  return Predict(*module, machine).seconds - before;
 }
 
-// On cores that devices share, all wait for all.
-TEST(TimelineTest, GroupsOfDevicesThatShareCoresTakeTurns) {
+std::string AllReduceOf(absl::string_view groups) {
+  return absl::StrCat(
+      "f32[8] all-reduce(x), use_global_device_ids=true, to_apply=add, replica_groups={", groups,
+      "}");
+}
+
+TEST(TimelineTest, AGroupsMembersAreWokenInTurn) {
+  EXPECT_NEAR(MeetingSeconds(AllReduceOf("{0,1,2,3}"), Machine()), 3e-5, 1e-10);
+  EXPECT_NEAR(MeetingSeconds(AllReduceOf("{0,1},{2,3}"), Machine()), 1e-5, 1e-10);
+  // All meet at a permute.
+  EXPECT_NEAR(
+      MeetingSeconds("f32[8] collective-permute(x), source_target_pairs={{0,1},{1,0}}", Machine()),
+      3e-5, 1e-10);
+}
+
+TEST(TimelineTest, GroupsBeyondTheCoresTakeTurns) {
   Topology host = Machine();
-  host.device.collective = 1e-5;
-  const auto seconds = [&](const char* groups) {
-    const auto module = Parsed(
-        absl::StrCat("ENTRY e {\n  x = f32[8] parameter(0)\n  ROOT s = f32[8] all-reduce(x), ",
-                     "channel_id=1, use_global_device_ids=true, to_apply=add, replica_groups={",
-                     groups, "}\n}"),
-        kFour);
-    Topology free = host;
-    free.device.collective = 0;
-    return Predict(*module, host).seconds - Predict(*module, free).seconds;
-  };
-  EXPECT_NEAR(seconds("{0,1,2,3}"), 2e-5, 1e-9);
-  EXPECT_NEAR(seconds("{0,1},{2,3}"), 1e-5, 1e-9);
-  host.device.at_full_speed = 4;
-  EXPECT_NEAR(seconds("{0,1,2,3}"), 2e-5, 1e-9);
-  EXPECT_NEAR(seconds("{0,1},{2,3}"), 2e-5, 1e-9);
+  host.device.groups_at_once = 2;
+  EXPECT_NEAR(MeetingSeconds(AllReduceOf("{0,1,2,3}"), host), 3e-5, 1e-10);
+  EXPECT_NEAR(MeetingSeconds(AllReduceOf("{0,1},{2,3}"), host), 1e-5, 1e-10);
+  host.device.groups_at_once = 1;
+  EXPECT_NEAR(MeetingSeconds(AllReduceOf("{0,1},{2,3}"), host), 2e-5, 1e-10);
+}
+
+// Two processes of two threads: a thread is woken once, another process is reached for each array.
+TEST(TimelineTest, OtherUnitsAreReachedForEachArray) {
+  Topology ranks = Machine(2);
+  ranks.links[0].axes = {2};
+  const std::string groups =
+      ", use_global_device_ids=true, to_apply=add, replica_groups={{0,1,2,3}}";
+  EXPECT_NEAR(MeetingSeconds(AllReduceOf("{0,1,2,3}"), ranks), 1e-5 + 1e-4, 1e-10);
+  EXPECT_NEAR(MeetingSeconds("(f32[8], f32[8]) all-reduce(x, y)" + groups, ranks), 1e-5 + 2e-4,
+              1e-10);
+  EXPECT_NEAR(MeetingSeconds(AllReduceOf("{0,2},{1,3}"), ranks), 1e-4, 1e-10);
+  ranks.device.groups_at_once = 2;
+  EXPECT_NEAR(MeetingSeconds(AllReduceOf("{0,2},{1,3}"), ranks), 2e-4, 1e-10);
 }
 
 TEST(TimelineTest, TransfersOfOneLinkQueue) {

@@ -34,6 +34,7 @@ bool Allowed(absl::string_view path, double value) {
   const bool may_be_zero = absl::EndsWith(path, ".latency") || absl::EndsWith(path, ".launch") ||
                            absl::EndsWith(path, ".start") || absl::EndsWith(path, ".collective") ||
                            absl::EndsWith(path, ".at_full_speed") ||
+                           absl::EndsWith(path, ".groups_at_once") ||
                            absl::EndsWith(path, ".memory");
   return std::isfinite(value) && (may_be_zero ? value >= 0 : value > 0);
 }
@@ -73,16 +74,17 @@ void Topology::ForEachNumber(const std::function<void(const std::string&, double
   fn("device.memory", device.memory);
   fn("device.launch", device.launch);
   fn("device.start", device.start);
-  fn("device.collective", device.collective);
   fn("device.product_efficiency", device.product_efficiency);
   fn("device.memory_efficiency", device.memory_efficiency);
   fn("device.at_full_speed", device.at_full_speed);
+  fn("device.groups_at_once", device.groups_at_once);
   for (Link& link : links) {
     const std::string prefix = absl::StrCat("links.", link.name, ".");
     fn(prefix + "bandwidth", link.bandwidth);
     fn(prefix + "latency", link.latency);
     fn(prefix + "efficiency", link.efficiency);
     fn(prefix + "oversubscription", link.oversubscription);
+    fn(prefix + "collective", link.collective);
     for (size_t a = 0; a < link.axes.size(); ++a) {
       auto size = static_cast<double>(link.axes[a]);
       fn(link.axes.size() == 1 ? prefix + "size" : absl::StrCat(prefix, "axes.", a), size);
@@ -130,7 +132,6 @@ DeviceModel SharedBy(const DeviceModel& device, int64_t devices) {
   shared.memory_bandwidth /= share;
   shared.launch *= share;
   shared.start *= share;
-  shared.collective *= share;
   return shared;
 }
 

@@ -36,6 +36,9 @@ struct Link {
   double latency = 0;         // seconds of one message, or of one hop
   double efficiency = 1;      // share of the bandwidth that collectives reach
   double oversubscription = 1;
+  // Seconds that a group spends at a collective on each further unit of this level, beside the
+  // latency: threads of a process that are woken one after the other, processes that are told.
+  double collective = 0;
 
   int64_t size() const;  // the axes' product
   double Bandwidth() const { return bandwidth * efficiency / oversubscription; }
@@ -50,12 +53,12 @@ struct DeviceModel {
   double memory = 0;                    // bytes
   double launch = 0;                    // seconds before each kernel
   double start = 0;                     // seconds before a step's first instruction
-  // Seconds to take part in a collective, each time that its group doubles, beside links'
-  // latencies.
-  double collective = 0;
   double product_efficiency = 1, memory_efficiency = 1;
   // Devices that have these speeds at the same time; more share them (threads of one host). 0: all.
   double at_full_speed = 0;
+  // Groups, each of one innermost unit, that can meet at the same time (a host's cores); more take
+  // turns. 0: all.
+  double groups_at_once = 0;
 
   // Of products whose operands have this type; a type that is not listed has the rate of its
   // family ("f8", "s8"), then of the next wider type that is.

@@ -97,10 +97,10 @@ absl::StatusOr<DeviceModel> ReadDevice(const JsonValue& value) {
   reader.Number("memory", false, device.memory, /*or_zero=*/true);
   reader.Number("launch", false, device.launch, /*or_zero=*/true);
   reader.Number("start", false, device.start, /*or_zero=*/true);
-  reader.Number("collective", false, device.collective, /*or_zero=*/true);
   reader.Number("product_efficiency", false, device.product_efficiency);
   reader.Number("memory_efficiency", false, device.memory_efficiency);
   reader.Number("at_full_speed", false, device.at_full_speed, /*or_zero=*/true);
+  reader.Number("groups_at_once", false, device.groups_at_once, /*or_zero=*/true);
   RETURN_IF_ERROR(reader.Finish());
   return device;
 }
@@ -156,6 +156,7 @@ absl::StatusOr<Link> ReadLink(const JsonValue& value) {
   reader.Number("bandwidth", true, link.bandwidth);
   reader.Number("latency", false, link.latency, /*or_zero=*/true);
   reader.Number("efficiency", false, link.efficiency);
+  reader.Number("collective", false, link.collective, /*or_zero=*/true);
   if (link.kind == LinkKind::kFatTree)
     reader.Number("oversubscription", false, link.oversubscription);
   RETURN_IF_ERROR(reader.Finish());

@@ -61,48 +61,60 @@ def chain(n, operation, count):
     return "\nENTRY e { " + "\n ".join(lines) + " }"
 
 
-def reductions(devices, n, count):
-    """`count` all-reduces of n numbers, one after the other; 0: none."""
-    groups = "{" + ",".join(str(d) for d in range(devices)) + "}"
+def reductions(devices, n, count, size=0):
+    """`count` all-reduces of n numbers, one after the other, of all devices or in groups of `size` neighbours; 0: none."""
+    size = size or devices
+    groups = ",".join("{" + ",".join(str(d) for d in range(first, first + size)) + "}" for first in range(0, devices, size))
     lines = [f"x{k + 1} = f32[{n}] all-reduce(x{k}), channel_id={k + 1}, replica_groups={{{groups}}}, use_global_device_ids=true, to_apply=add"
              for k in range(count)]
     return (f", num_partitions={devices}\n{SUM}ENTRY e {{ x0 = f32[{n}] parameter(0)\n " + "\n ".join(lines) +
             f"\n ROOT n = f32[{n}] negate(x{count}) }}")
 
 
+def meetings(options, work):
+    """Seconds of waking a thread, of reaching another process, of starting a step on a device; groups that meet at once."""
+    ranks, many, count = options.ranks, 8, 9  # as many devices as modules of the corpus have
+    local = many // ranks
+
+    def run(name, *form):
+        return timed(options, work, name, reductions(*form), ranks)
+    none = run("none", many, 64, 0)
+    whole = (run("whole", many, 64, count) - none) / count
+    pairs = (run("pairs", many, 64, count, 2) - none) / count
+    reach = 0.0
+    if ranks > 1:  # one device each: nobody is woken
+        reach = (run("reach", ranks, 64, count) - run("alone", ranks, 64, 0)) / count / (ranks - 1)
+    wake = max(1e-9, (whole - reach * (ranks - 1)) / max(1, local - 1))
+    return wake, max(reach, 0.0), none / many, max(1.0, many / 2 * wake / max(pairs, 1e-9))
+
+
 def measure(options, work):
     cores = len(os.sched_getaffinity(0))
-    devices, many = 2 * options.ranks, 8  # two of each process, and as many as modules of the corpus have
     small = timed(options, work, "small", chain(64, "add", 1))
-    flops = {kind: 2 * n**3 / timed(options, work, f"dot_{kind}", product(n, kind))
-             for kind, n in (("f32", 1024), ("bf16", 1024), ("f64", 512))}
-    n = 1 << 16  # stays in a cache: arithmetic alone
+    # Sizes as the modules of the corpus have them: small products, arrays that stay in a cache.
+    flops = {kind: 2 * 16**3 / timed(options, work, f"dot_{kind}", product(16, kind)) for kind in ("f32", "bf16", "f64")}
+    n = 1 << 16
     arithmetic = timed(options, work, "arithmetic", chain(n, "multiply", 64))
     functions = timed(options, work, "functions", chain(n, "exponential", 8))
-    big = 1 << 24
-    memory = timed(options, work, "memory", chain(big, "negate", 1))
-    none, some = (timed(options, work, f"least{k}", reductions(devices, 64, k), options.ranks) for k in (0, 9))
+    memory = timed(options, work, "memory", chain(n, "negate", 1))
+    wake, reach, start, at_once = meetings(options, work)
+    devices = 2 * options.ranks
     large = timed(options, work, "large", reductions(devices, 1 << 22, 1), options.ranks)
     plain = timed(options, work, "plain", reductions(devices, 1 << 22, 0), options.ranks)
-    none_many, some_many = (timed(options, work, f"many{k}", reductions(many, 64, k), options.ranks) for k in (0, 9))
-    # A collective of n devices takes log2 n times `collective` for each of them, which take turns, and 2 log2 n latencies of a tree.
-    each, each_many = max(some - none, 1e-9) / 9, max(some_many - none_many, 1e-9) / 9
-    doublings, doublings_many = (devices - 1).bit_length(), (many - 1).bit_length()
-    collective = max(0.0, each_many / doublings_many - each / doublings) / (many - devices) if many > devices else each / doublings / devices
-    latency = max(0.0, each / doublings - devices * collective) / 2
-    # Starting a step: what a run of a device more costs.
-    start = max(none / devices, none_many / many)
     # A bus carries what all send: twice the operand's bytes each.
+    bandwidth = 2 * (devices - 1) * 4 * (1 << 22) / max(large - plain, 1e-9)
+    links = [{"name": "threads", "kind": "bus", "size": 64, "bandwidth": bandwidth, "collective": wake}]
+    if options.ranks > 1:  # compare() sets how many threads a process has
+        links.append({"name": "processes", "kind": "bus", "size": options.ranks, "bandwidth": bandwidth, "collective": reach})
     return {
         "name": "this-host",
         "source": f"measured by plan_check.py, {cores} cores, {options.ranks} processes",
         "device": {
             "name": "one of the host's devices", "flops": flops,
             "vector_flops": 64 * n / max(arithmetic - small, 1e-9), "functions": 8 * n / max(functions - small, 1e-9),
-            "memory_bandwidth": 8 * big / memory, "memory": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
-            "launch": small / 8, "start": start, "collective": collective, "at_full_speed": 1},
-        "links": [{"name": "memory", "kind": "bus", "size": 64, "bandwidth": 2 * (devices - 1) * 4 * (1 << 22) / max(large - plain - each, 1e-9),
-                   "latency": latency}],
+            "memory_bandwidth": 8 * n / memory, "memory": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+            "launch": small / 8, "start": start, "at_full_speed": 1, "groups_at_once": at_once},
+        "links": links,
     }
 
 
@@ -129,8 +141,10 @@ def spearman(a, b):
 
 
 def predict(options, module):
-    done = subprocess.run([options.bin / "hlo-opt", module, "--pipeline=cpu", f"--simulate={options.topology}", "--simulate-format=json"],
-                          capture_output=True, text=True, check=False)
+    command = [options.bin / "hlo-opt", module, "--pipeline=cpu", f"--simulate={options.topology}", "--simulate-format=json"]
+    if options.ranks > 1:
+        command.append(f"--what-if=links.threads.size={max(1, mpi_test.devices_of(pathlib.Path(module)) // options.ranks)}")
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         print(f"not predicted: {module}: {done.stderr.strip()[-200:]}", file=sys.stderr)
         return None

@@ -96,10 +96,18 @@ class GroupCollective {
   End Finish();
   // Memory that lives as long as this object.
   char* Scratch(int64_t bytes);
-  // Copies the first local member's result to the other local members.
-  void ShareResult(size_t array, int64_t bytes) const;
+  // A part of an array.
+  struct ByteRange {
+    int64_t begin = 0, size = 0;
+  };
+  // Copies a part of the first local member's result to the other local members.
+  void ShareResult(size_t array, const ByteRange& bytes) const;
   End ReduceSmall(size_t array);
   End ReduceByRanges(size_t array);
+  // Starts what a round moves: operands, those of other processes into `copies` (by place), and
+  // combined blocks. `block_of(rank, back)`: the block of a process's range, or the one before it.
+  template <typename BlockOf>
+  void ExchangeBlocks(size_t array, const std::vector<char*>& copies, const BlockOf& block_of);
   Pieces PiecesOf(size_t array) const;
   const char* Packed(const Pieces& p, size_t array, size_t from, size_t to);
   End ExchangePieces(const Pieces& p, size_t array, std::vector<const char*>& incoming);

@@ -227,7 +227,8 @@ class ProcessCommunicatorTest : public ::testing::TestWithParam<std::tuple<int, 
 };
 
 TEST_P(ProcessCommunicatorTest, AllReduce) {
-  Expect({Rows(1, 4), Rows(1, 0), Rows(1, 50003)}, 1, 1,
+  Expect({Rows(1, 4), Rows(1, 0), Rows(1, 50003), Rows(1, 600011)}, 1,
+         1,  // the last: several blocks
          [](auto& c, const auto& part) { return c.AllReduce(part); });
 }
 TEST_P(ProcessCommunicatorTest, AllGather) {

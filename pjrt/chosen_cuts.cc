@@ -18,6 +18,7 @@
 #include "ops/collective/meshes.h"
 #include "ops/collective/shards.h"
 #include "passes/manager.h"
+#include "passes/spmd/region_stand_ins.h"
 #include "passes/spmd/shardy_stand_ins.h"
 #include "support/status.h"
 
@@ -149,6 +150,7 @@ absl::StatusOr<std::unique_ptr<Module>> SpreadCopy(const Module& module,
   std::unique_ptr<Module> copy = module.Clone();
   // JAX's functions inside of functions are calls, which Shardy inlines first.
   RETURN_IF_ERROR(RunPasses(*copy, "call-inliner"));
+  if (OpenManualRegions(*copy)) RETURN_IF_ERROR(RunPasses(*copy, "call-inliner"));
   SetShardyStandIns(*copy);
   copy->header().propagate_sharding_to_parameters = options.propagate_to_parameters;
   copy->header().propagate_sharding_to_output = options.propagate_to_output;

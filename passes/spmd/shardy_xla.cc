@@ -95,6 +95,8 @@ class Import {
  private:
   absl::Status Visit(Computation* c, Instruction* i) {
     const absl::string_view target = TargetOf(*i);
+    if (target == "Sharding" && i->sharding() != nullptr && !HasShardyAttributes(*i))
+      return absl::OkStatus();  // GSPMD's, which sharding-propagation reads
     if (target == "xla.sdy.FuncResultSharding" || target == "Sharding" ||
         target == "xla.sdy.Sharding")
       return ReplaceByOperand(c, i);

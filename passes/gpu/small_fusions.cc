@@ -3,6 +3,7 @@
 //   fusion(x, 3)        ->  fusion(x){..3..}
 #include "passes/framework/pass.h"
 #include "passes/gpu/fused_members.h"
+#include "passes/gpu/small_fusions.h"
 #include "passes/rewrite/parameters.h"
 
 namespace hlokit {
@@ -23,7 +24,9 @@ absl::StatusOr<bool> FuseIotas(Computation& c, RewriteControl& control) {
   return changed;
 }
 
-bool SinkScalars(Instruction* fusion) {
+}  // namespace
+
+bool SinkScalarConstants(Instruction* fusion) {
   bool changed = false;
   Computation* body = fusion->to_apply();
   for (int64_t k = fusion->operand_count() - 1; k >= 0; --k) {
@@ -42,13 +45,15 @@ bool SinkScalars(Instruction* fusion) {
   return changed;
 }
 
+namespace {
+
 absl::StatusOr<bool> SinkConstants(Computation& c, RewriteControl& control) {
   bool changed = false;
   for (Instruction* i : c.PostOrder())
     if (i->opcode() == Opcode::kFusion && i->attr<FusionAttrs>().kind != FusionKind::kCustom &&
         i->attr<FusionAttrs>().output_to_operand_aliasing.empty() &&
         control.Permit("scalar-constant-sinker", *i, *i))
-      changed |= SinkScalars(i);
+      changed |= SinkScalarConstants(i);
   return changed;
 }
 

@@ -5,7 +5,7 @@
 // are copied into several users. Before that, reductions of rows are fused with the work on the
 // same rows around them (softmax, layer norm), where one kernel then goes over each row several
 // times. Expects row-major layouts. Leaves fusion instructions (kLoop) and nothing that only they
-// needed. The limits (analysis/fusion_limits.h) are options, which a target's pipeline sets; the
+// needed. With `xla` greedy_fusion.h instead. The limits (analysis/fusion_limits.h) are options, which a target's pipeline sets; the
 // defaults are the CPU's. Cost: linear in the module, times a small bound on the size of a fusion.
 //   m = multiply(x, y); a = add(m, z)  ->  a = fusion(x, y, z), calls={multiply, add}
 #include <algorithm>
@@ -17,6 +17,8 @@
 #include "passes/framework/pass_arguments.h"
 #include "passes/fusions/fusion_decisions.h"
 #include "passes/fusions/fusion_plan_internal.h"
+#include "passes/fusions/greedy_fusion.h"
+#include "passes/rewrite/dead_code.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -109,14 +111,21 @@ bool FuseComputation(Computation& computation, const FusionLimits& limits) {
 
 class Fusion final : public ComputationPass {
  public:
-  explicit Fusion(const FusionLimits& limits) : limits_(limits) {}
+  Fusion(const FusionLimits& limits, bool greedy) : limits_(limits), greedy_(greedy) {}
   absl::string_view name() const override { return "fusion"; }
+  absl::StatusOr<bool> Run(Module& module) override {
+    ASSIGN_OR_RETURN(const bool changed, ComputationPass::Run(module));
+    if (changed && greedy_) RemoveUncalled(module);  // bodies that larger ones took the place of
+    return changed;
+  }
   absl::StatusOr<bool> RunOnComputation(Computation& computation) override {
-    return FuseComputation(computation, limits_);
+    return greedy_ ? FuseGreedily(computation, control())
+                   : FuseComputation(computation, limits_);
   }
 
  private:
   const FusionLimits limits_;
+  const bool greedy_;
 };
 
 }  // namespace
@@ -149,7 +158,9 @@ FusionLimits FusionLimitsOf(PassArguments& arguments) {
 }
 
 std::unique_ptr<Pass> CreateFusion(PassArguments& arguments) {
-  return std::make_unique<Fusion>(FusionLimitsOf(arguments));
+  const bool greedy =
+      arguments.Flag("xla", "one producer at a time, by the rules of XLA's CPU compiler");
+  return std::make_unique<Fusion>(FusionLimitsOf(arguments), greedy);
 }
 
 }  // namespace hlokit

@@ -20,7 +20,7 @@
 #include "passes/framework/pass.h"
 #include "passes/framework/pass_arguments.h"
 #include "passes/fusions/fusion_rules.h"
-#include "passes/gpu/fused_producer.h"
+#include "passes/fusions/fused_producer.h"
 #include "passes/gpu/kernel_estimate.h"
 #include "passes/gpu/small_fusions.h"
 #include "passes/gpu/triton_support.h"

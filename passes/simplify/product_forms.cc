@@ -88,8 +88,8 @@ Instruction* Ordered(Instruction* x, const DimVector& batch, const DimVector& su
   return w.Transpose(x, order);
 }
 
-// Of an operand that has no dimensions of its own.
-Instruction* DotOfVector(Instruction* i, Rewriter& r) {
+// Of operands that have no dimensions of their own: of both, or of one.
+Instruction* SumOfProducts(Instruction* i, bool both, Rewriter& r) {
   const DotAttrs& attrs = i->attr<DotAttrs>();
   const auto batch = static_cast<int64_t>(attrs.lhs_batch_dims.size());
   const auto summed = static_cast<int64_t>(attrs.lhs_contracting_dims.size());
@@ -99,7 +99,7 @@ Instruction* DotOfVector(Instruction* i, Rewriter& r) {
     return nullptr;
   const bool vector[] = {i->operand(0)->shape().rank() == batch + summed,
                          i->operand(1)->shape().rank() == batch + summed};
-  if (!vector[0] && !vector[1]) return nullptr;
+  if ((!vector[0] && !vector[1]) || both != (vector[0] && vector[1])) return nullptr;
   for (const Instruction* x : i->operands())
     if (x->shape().HasDynamicDims() || x->shape().ElementCount() == 0) return nullptr;
   HloWriter w(r);
@@ -119,6 +119,9 @@ Instruction* DotOfVector(Instruction* i, Rewriter& r) {
   Computation* sum = MakeReducer(*i->module(), Opcode::kAdd, type);
   return w.Reduce(w.Binary(Opcode::kMultiply, sides[0], sides[1]), w.Integer(type, 0), over, sum);
 }
+
+Instruction* DotOfVectors(Instruction* i, Rewriter& r) { return SumOfProducts(i, true, r); }
+Instruction* DotOfVector(Instruction* i, Rewriter& r) { return SumOfProducts(i, false, r); }
 
 // Transposes, and reshapes that only add and drop dimensions of size one, that cancel out.
 Instruction* MovedBack(Instruction* i, Rewriter&) {
@@ -255,6 +258,7 @@ constexpr Rule kProductFormRules[] = {
     {"convolution-swapped", Opcode::kConvolution, SwappedConvolution},
     {"depth-to-space", Opcode::kReshape, DepthToSpace},
     {"dot-of-shuffled-terms", Opcode::kDot, DotOfShuffledTerms},
+    {"dot-of-vectors", Opcode::kDot, DotOfVectors},
     {"dot-of-vector", Opcode::kDot, DotOfVector},
     {"transpose-moved-back", Opcode::kTranspose, MovedBack},
     {"reshape-moved-back", Opcode::kReshape, MovedBack},

@@ -60,10 +60,11 @@ Instruction* SubConstant(Instruction* i, Rewriter& r) {
   return r.Add(Opcode::kAdd, i->shape(), {i->operand(0), term});
 }
 
-// a / broadcast(b) is a * broadcast(1 / b).
+// a / broadcast(b) is a * broadcast(1 / b); not under a square root, as in XLA.
 Instruction* DivByBroadcast(Instruction* i, Rewriter& r) {
   const Instruction* by = i->operand(1);
   if (!Float(i) || !Is(by, Opcode::kBroadcast)) return nullptr;
+  if (i->users().size() == 1 && Is(i->users()[0], Opcode::kSqrt)) return nullptr;
   Instruction* divisor = by->operand(0);
   if (divisor->shape().ElementCount() >= i->shape().ElementCount()) return nullptr;
   Instruction* inverse =

@@ -1,6 +1,6 @@
 // A producer computed inside of its consumer; see the header.
 //   p = fusion(x) [exp], c = fusion(p, y) [add]  ->  c = fusion(y, x) [exp, add]
-#include "passes/gpu/fused_producer.h"
+#include "passes/fusions/fused_producer.h"
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"

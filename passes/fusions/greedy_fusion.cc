@@ -1,0 +1,403 @@
+// Loops fused one producer at a time; see the header.
+//   a = add(x, y); m = multiply(a, z); n = negate(m)   ->   n = fusion(x, y, z) [add, multiply, negate]
+// Consumers from the last to the first take their producers in, the latest first, and then what
+// these read. A producer that others read too is copied into each where that is cheap:
+// - it is no costly function, and is read at each place once;
+// - it reads no more memory than it gives, or one large array only, or all that read it, on all
+//   ways, take it in.
+// Constants come with loops of two instructions and more, and only small ones. An update in place
+// ends a loop, which reads nothing else of what it writes over. A body in which one producer would
+// be spelled out more than kMaxSpelledOut times, or a loop or branches twice, does not take it in.
+// Cost: a body is copied for each producer that it takes in; ways are searched once for each pair.
+#include "passes/fusions/greedy_fusion.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "ir/module.h"
+#include "passes/fusions/fused_producer.h"
+#include "passes/rewrite/matchers.h"
+
+namespace hlokit {
+namespace {
+
+constexpr int64_t kMaxConstant = 1;     // elements of constants in loops
+constexpr size_t kMaxSpelledOut = 15;   // times that a body spells a producer out
+
+bool MovesInLoop(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::kBitcast:
+    case Opcode::kBroadcast:
+    case Opcode::kConcatenate:
+    case Opcode::kDynamicSlice:
+    case Opcode::kDynamicUpdateSlice:
+    case Opcode::kGather:
+    case Opcode::kIota:
+    case Opcode::kPad:
+    case Opcode::kReduce:
+    case Opcode::kReshape:
+    case Opcode::kReverse:
+    case Opcode::kSlice:
+    case Opcode::kTranspose:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool IsLoopKernel(const Instruction& i) {
+  if (!i.control_predecessors().empty() || !i.control_successors().empty()) return false;
+  if (i.opcode() == Opcode::kFusion) return i.attr<FusionAttrs>().kind == FusionKind::kLoop;
+  if (!i.shape().IsArray() && i.opcode() != Opcode::kReduce) return false;
+  return (HasTrait(i.opcode(), kElementwise) && i.operand_count() > 0) || MovesInLoop(i.opcode());
+}
+
+bool IsCostly(const Instruction& i) {
+  switch (i.opcode()) {
+    case Opcode::kAtan2:
+    case Opcode::kCbrt:
+    case Opcode::kCosine:
+    case Opcode::kErf:
+    case Opcode::kExponential:
+    case Opcode::kExponentialMinusOne:
+    case Opcode::kGather:
+    case Opcode::kLog:
+    case Opcode::kLogPlusOne:
+    case Opcode::kLogistic:
+    case Opcode::kPower:
+    case Opcode::kReduce:
+    case Opcode::kRsqrt:
+    case Opcode::kSine:
+    case Opcode::kSqrt:
+    case Opcode::kTan:
+    case Opcode::kTanh:
+    case Opcode::kFusion:
+      return true;
+    case Opcode::kRemainder:
+      return true;
+    case Opcode::kDivide:
+      return !IsInteger(i.shape().type) || SplatValue(i.operand(1)) == nullptr;
+    default:
+      return false;
+  }
+}
+
+// How a consumer reads an array: not, each element often, once in another order, once in order.
+enum class Reading { kNone, kAgain, kMoved, kOnce };
+
+// Of two readings by one instruction.
+Reading Both(Reading a, Reading b) {
+  if (a == Reading::kNone) return b;
+  if (b == Reading::kNone) return a;
+  return a == Reading::kOnce && b == Reading::kOnce ? Reading::kOnce : Reading::kAgain;
+}
+
+Reading ReadingOf(const Instruction& user, int64_t k);
+
+// Of a fusion's parameter: by what leads from it to the root.
+Reading ReadingInBody(const Computation& body, int64_t parameter) {
+  absl::flat_hash_map<const Instruction*, Reading> readings;
+  for (const Instruction* i : body.PostOrder()) {
+    Reading reading = Reading::kNone;
+    if (i->IsParameter() && i->parameter_number() == parameter) reading = Reading::kOnce;
+    for (int64_t k = 0; k < i->operand_count(); ++k) {
+      const Reading before = readings.at(i->operand(k));
+      if (before != Reading::kNone)
+        reading = Both(reading, std::min(before, ReadingOf(*i, k)));
+    }
+    readings[i] = reading;
+  }
+  return readings.at(body.root());
+}
+
+Reading ReadingOf(const Instruction& user, int64_t k) {
+  switch (user.opcode()) {
+    case Opcode::kBitcast:
+    case Opcode::kConcatenate:
+    case Opcode::kReshape:
+    case Opcode::kReverse:
+    case Opcode::kSlice:
+    case Opcode::kTranspose:
+      return Reading::kMoved;
+    case Opcode::kPad:
+    case Opcode::kReduce:
+      return k == 0 ? Reading::kMoved : Reading::kAgain;
+    case Opcode::kDynamicSlice:
+    case Opcode::kGather:
+      return k == 0 ? Reading::kMoved : Reading::kOnce;
+    case Opcode::kDynamicUpdateSlice:
+      return k < 2 ? Reading::kOnce : Reading::kAgain;
+    case Opcode::kFusion:
+      return ReadingInBody(*user.to_apply(), k);
+    case Opcode::kBroadcast:
+      return user.shape().ElementCount() > user.operand(0)->shape().ElementCount()
+                 ? Reading::kAgain
+                 : Reading::kOnce;
+    default:
+      return HasTrait(user.opcode(), kElementwise) ? Reading::kOnce : Reading::kAgain;
+  }
+}
+
+// Whether elements of `x` are read for several elements of the result.
+bool ReadsAgain(const Instruction& user, const Instruction& x) {
+  for (int64_t k = 0; k < user.operand_count(); ++k)
+    if (user.operand(k) == &x && ReadingOf(user, k) == Reading::kAgain) return true;
+  return false;
+}
+
+int64_t Bytes(const Shape& shape) {
+  int64_t bytes = 0;
+  for (const ShapeLeaf& leaf : Leaves(shape))
+    if (leaf.shape->IsArray()) bytes += leaf.shape->ByteSize();
+  return bytes;
+}
+
+// At most one operand is as large as the result, what costs nothing left out.
+bool ReadsOneArray(const Instruction& i) {
+  int64_t large = 0;
+  for (const Instruction* x : i.operands()) {
+    if (x->opcode() == Opcode::kBroadcast || x->IsConstant() || x->opcode() == Opcode::kIota)
+      continue;
+    large += x->shape().rank() >= i.shape().rank();
+  }
+  return large <= 1;
+}
+
+bool ReadsLessThanItGives(const Instruction& i) {
+  std::set<const Instruction*> operands(i.operands().begin(), i.operands().end());
+  int64_t read = 0;
+  for (const Instruction* x : operands) read += Bytes(x->shape());
+  return read < Bytes(i.shape());
+}
+
+// How often each instruction of a body is spelled out in a loop's code: once for each index at
+// which it is asked for.
+class SpelledOut {
+ public:
+  explicit SpelledOut(const Computation& body) {
+    const std::vector<Instruction*> order = body.PostOrder();
+    for (size_t k = order.size(); k-- > 0;) {
+      const Instruction* i = order[k];
+      std::set<const Instruction*>& indices = indices_[i];
+      if (i->IsRoot()) indices.insert(i);
+      for (const Instruction* user : i->users()) {
+        if (HasTrait(user->opcode(), kElementwise)) {
+          const auto& of_user = indices_[user];
+          indices.insert(of_user.begin(), of_user.end());
+        } else {
+          indices.insert(user);
+        }
+      }
+      size_t count = 0;
+      for (const Instruction* at : indices) count += at == i ? 1 : times_[at];
+      times_[i] = count;
+    }
+  }
+  size_t Times(const Instruction* i) const { return times_.at(i); }
+
+ private:
+  std::map<const Instruction*, std::set<const Instruction*>> indices_;
+  std::map<const Instruction*, size_t> times_;
+};
+
+// What has branches, and is not computed again for elements that are read again.
+bool HasBranches(const Instruction& i) {
+  return i.opcode() == Opcode::kConcatenate || i.opcode() == Opcode::kPad;
+}
+
+// Whether each reader gets code of its own: what has a loop or branches.
+bool IsSpelledOutByReader(const Instruction& i) {
+  return i.opcode() == Opcode::kReduce || i.opcode() == Opcode::kConcatenate ||
+         i.opcode() == Opcode::kPad || i.opcode() == Opcode::kGather;
+}
+
+// The array outside that a dynamic-update-slice at a loop's end writes over; null for none.
+const Instruction* UpdatedArray(const Instruction& kernel) {
+  const Instruction* i =
+      kernel.opcode() == Opcode::kFusion ? kernel.to_apply()->root() : &kernel;
+  while (i->opcode() == Opcode::kBitcast) i = i->operand(0);
+  if (i->opcode() != Opcode::kDynamicUpdateSlice) return nullptr;
+  i = i->operand(0);
+  if (kernel.opcode() != Opcode::kFusion) return i;
+  return i->IsParameter() ? kernel.operand(i->parameter_number()) : nullptr;
+}
+
+// Whether a dynamic-slice has the indices, as the consumer reads them, of its update.
+bool IsAtUpdate(const Instruction& slice, const Instruction& consumer) {
+  if (slice.opcode() != Opcode::kDynamicSlice) return false;
+  const bool fused = consumer.opcode() == Opcode::kFusion;
+  const Instruction* update = fused ? consumer.to_apply()->root() : &consumer;
+  while (update->opcode() == Opcode::kBitcast) update = update->operand(0);
+  if (update->operand(1)->shape().dims != slice.shape().dims) return false;
+  for (int64_t k = 1; k < slice.operand_count(); ++k) {
+    const Instruction* index = update->operand(k + 1);
+    if (fused && index->IsParameter()) index = consumer.operand(index->parameter_number());
+    const bool same_constant = index->IsConstant() && slice.operand(k)->IsConstant() &&
+                               IntegerSplat(index) == IntegerSplat(slice.operand(k));
+    if (index != slice.operand(k) && !same_constant) return false;
+  }
+  return true;
+}
+
+// Whether the producer reads, at other places, what the consumer writes over.
+bool ReadsWhatIsUpdated(const Instruction& producer, const Instruction& consumer) {
+  const Instruction* updated = UpdatedArray(consumer);
+  return updated != nullptr && !IsAtUpdate(producer, consumer) && !HasTrait(producer.opcode(), kElementwise) &&
+         std::find(producer.operands().begin(), producer.operands().end(), updated) !=
+             producer.operands().end();
+}
+
+class GreedyFuser {
+ public:
+  GreedyFuser(Computation& c, RewriteControl& control) : c_(c), control_(control) {}
+
+  bool Run() {
+    const std::vector<Instruction*> order = c_.PostOrder();
+    for (size_t k = 0; k < order.size(); ++k) place_[order[k]] = static_cast<int64_t>(k);
+    FindKept(order);
+    std::vector<Instruction*> queue = order;
+    bool changed = false;
+    while (!queue.empty()) {
+      Instruction* consumer = queue.back();
+      queue.pop_back();
+      if (gone_.contains(consumer)) continue;
+      while (Instruction* producer = NextProducer(consumer)) {
+        consumer = TakeIn(producer, consumer);
+        changed = true;
+      }
+    }
+    return changed;
+  }
+
+ private:
+  // Producers that no consumer takes in, for one of them could not.
+  void FindKept(absl::Span<Instruction* const> order) {
+    for (size_t k = order.size(); k-- > 0;) {
+      Instruction* consumer = order[k];
+      for (Instruction* producer : consumer->operands()) {
+        if (kept_.contains(producer) || ReadsOneArray(*producer) || ReadsLessThanItGives(*producer))
+          continue;
+        std::map<std::pair<const Instruction*, const Instruction*>, bool> known;
+        if (!OnAllWays(producer, consumer, known)) kept_.insert(producer);
+      }
+    }
+  }
+
+  // Whether every way from the producer to the consumer can be fused.
+  bool OnAllWays(const Instruction* producer, Instruction* consumer,
+                 std::map<std::pair<const Instruction*, const Instruction*>, bool>& known) {
+    if (producer == consumer) return true;
+    if (!IsFusible(*consumer)) return false;
+    const auto [found, is_new] = known.try_emplace({producer, consumer}, true);
+    if (!is_new) return found->second;
+    bool all = true;
+    for (Instruction* x : consumer->operands()) {
+      if (!Reaches(producer, x)) continue;
+      all = !kept_.contains(x) && ShouldFuse(*x, *consumer) && OnAllWays(producer, x, known);
+      if (!all) break;
+    }
+    return known[{producer, consumer}] = all;
+  }
+
+  bool Reaches(const Instruction* from, const Instruction* to) {
+    if (from == to) return true;
+    if (place_.at(to) < place_.at(from)) return false;
+    std::vector<const Instruction*> open = {to};
+    absl::flat_hash_set<const Instruction*> seen;
+    while (!open.empty()) {
+      const Instruction* i = open.back();
+      open.pop_back();
+      for (const Instruction* x : i->operands()) {
+        if (x == from) return true;
+        if (place_.at(x) > place_.at(from) && seen.insert(x).second) open.push_back(x);
+      }
+    }
+    return false;
+  }
+
+  static bool IsFusible(const Instruction& i) {
+    return i.opcode() != Opcode::kParameter && i.opcode() != Opcode::kWhile &&
+           i.opcode() != Opcode::kConditional && i.opcode() != Opcode::kCall &&
+           !HasTrait(i.opcode(), kSideEffect);
+  }
+
+  // The latest of its operands that the consumer should take in.
+  Instruction* NextProducer(Instruction* consumer) {
+    std::vector<Instruction*> producers(consumer->operands().begin(), consumer->operands().end());
+    std::sort(producers.begin(), producers.end(), [&](const Instruction* a, const Instruction* b) {
+      return place_.at(a) > place_.at(b);
+    });
+    for (Instruction* producer : producers)
+      if (IsFusible(*producer) && !kept_.contains(producer) && ShouldFuse(*producer, *consumer) &&
+          control_.Permit("fusion", *producer, *consumer))
+        return producer;
+    return nullptr;
+  }
+
+  static bool WouldCopy(const Instruction& producer, const Instruction& consumer) {
+    return std::any_of(producer.users().begin(), producer.users().end(),
+                       [&](const Instruction* user) { return user != &consumer; });
+  }
+
+  static bool ShouldFuse(const Instruction& producer, const Instruction& consumer) {
+    if (producer.IsConstant())
+      return consumer.opcode() == Opcode::kFusion && IsLoopKernel(consumer) &&
+             producer.shape().ElementCount() <= kMaxConstant && producer.literal() != nullptr;
+    if (!IsLoopKernel(producer) || !IsLoopKernel(consumer) || !producer.shape().IsArray() ||
+        producer.opcode() == Opcode::kFusion || producer.opcode() == Opcode::kDynamicUpdateSlice)
+      return false;
+    const bool renames = HasBranches(producer) && ReadsOneArray(producer) &&
+                         consumer.opcode() == Opcode::kBitcast;
+    if (((IsCostly(producer) || (HasBranches(producer) && !renames)) &&
+         WouldCopy(producer, consumer)) ||
+        ((IsCostly(producer) || HasBranches(producer)) && ReadsAgain(consumer, producer)))
+      return false;
+    if (ReadsWhatIsUpdated(producer, consumer)) return false;
+    return consumer.opcode() != Opcode::kFusion || !SpelledOutTooOften(producer, consumer);
+  }
+
+  static bool SpelledOutTooOften(const Instruction& producer, const Instruction& fusion) {
+    if (producer.opcode() == Opcode::kBroadcast) return false;
+    const SpelledOut spelled(*fusion.to_apply());
+    size_t times = 0;
+    for (int64_t k = 0; k < fusion.operand_count(); ++k) {
+      if (fusion.operand(k) != &producer) continue;
+      const Instruction* parameter = fusion.to_apply()->parameter(k);
+      times += IsSpelledOutByReader(producer)
+                   ? (parameter->users().size() > 1 ? kMaxSpelledOut + 1 : 1)
+                   : spelled.Times(parameter);
+    }
+    return times > kMaxSpelledOut;
+  }
+
+  Instruction* TakeIn(Instruction* producer, Instruction* consumer) {
+    const int64_t place = place_.at(consumer);
+    place_.erase(consumer);
+    gone_.insert(consumer);
+    Instruction* fusion = FuseProducer(producer, consumer);
+    gone_.erase(fusion);  // at the place of one that is gone
+    place_[fusion] = place;
+    if (producer->users().empty() && !producer->IsRoot()) {
+      gone_.insert(producer);
+      c_.Remove(producer);
+    }
+    return fusion;
+  }
+
+  Computation& c_;
+  RewriteControl& control_;
+  absl::flat_hash_map<const Instruction*, int64_t> place_;
+  absl::flat_hash_set<const Instruction*> kept_, gone_;
+};
+
+}  // namespace
+
+bool FuseGreedily(Computation& c, RewriteControl& control) {
+  return GreedyFuser(c, control).Run();
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -210,7 +210,7 @@ int FaceOf(const float at[3], double& s, double& t) {
 // The texels that a query touches on one level.
 struct Footprint {
   TextureLevel level;
-  Span span[3];
+  Span span[3] = {};
   bool is_filtered = false;
 };
 

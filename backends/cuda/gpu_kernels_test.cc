@@ -25,8 +25,12 @@ TEST(GpuKernelsTest, GridsCoverTheirUnits) {
     const GpuGrid grid = GridOf(units);
     ASSERT_GE(grid.Threads(), units);
     ASSERT_LT(grid.Threads() - units, 128);  // idle
-    if (units > 256) ASSERT_EQ(grid.threads % 32, 0);
-    if (units % 256 == 0) ASSERT_EQ(grid.threads, 256);  // blocks that work together count on it
+    if (units > 256) {
+      ASSERT_EQ(grid.threads % 32, 0);
+    }
+    if (units % 256 == 0) {
+      ASSERT_EQ(grid.threads, 256);  // blocks that work together count on it
+    }
   }
   EXPECT_EQ(GridOf(1).threads, 1);
   EXPECT_EQ(GridOf(7).threads, 7);

@@ -37,17 +37,21 @@ absl::Status GraphRecorder::AddKernel(cuda::Function function, int64_t blocks, i
                                       int64_t shared_bytes, void** parameters, bool waits) {
   cuda::GraphNodeParams params = {};
   params.type = cuda::kKernelNode;
-  params.kernel = {.function = function,
-                   .grid = {static_cast<unsigned>(blocks), 1, 1},
-                   .block = {static_cast<unsigned>(threads), 1, 1},
-                   .shared_bytes = static_cast<unsigned>(shared_bytes),
-                   .parameters = parameters};
+  cuda::KernelNodeParams kernel = {};
+  kernel.function = function;
+  kernel.grid[0] = static_cast<unsigned>(blocks);
+  kernel.block[0] = static_cast<unsigned>(threads);
+  kernel.grid[1] = kernel.grid[2] = kernel.block[1] = kernel.block[2] = 1;
+  kernel.shared_bytes = static_cast<unsigned>(shared_bytes);
+  kernel.parameters = parameters;
+  params.kernel = kernel;
   if (!waits || !last_waits_) {
     RETURN_IF_ERROR(Add(params, "a kernel"));
     last_waits_ = waits;
     return absl::OkStatus();
   }
-  constexpr cuda::GraphEdge kProgrammatic = {.from_port = 1, .type = 1};
+  constexpr cuda::GraphEdge kProgrammatic = {
+      .from_port = 1, .to_port = 0, .type = 1, .reserved = {}};
   cuda::GraphNode node = nullptr;
   RETURN_IF_ERROR(
       Check(code_.driver->cuGraphAddNode_v2(&node, graph_, &last_, &kProgrammatic, 1, &params),
@@ -59,12 +63,18 @@ absl::Status GraphRecorder::AddKernel(cuda::Function function, int64_t blocks, i
 absl::Status GraphRecorder::AddCopy(Address to, Address from, int64_t bytes) {
   const auto width = static_cast<size_t>(bytes);
   const auto side = [&](Address address) {
-    return cuda::CopySide{
-        .memory_type = cuda::kDeviceMemory, .device = address, .pitch = width, .height = 1};
+    cuda::CopySide side = {};
+    side.memory_type = cuda::kDeviceMemory;
+    side.device = address;
+    side.pitch = width;
+    side.height = 1;
+    return side;
   };
   cuda::GraphNodeParams params = {};
   params.type = cuda::kCopyNode;
-  params.copy = {.context = code_.context,
+  params.copy = {.flags = 0,
+                 .reserved = 0,
+                 .context = code_.context,
                  .from = side(from),
                  .to = side(to),
                  .width_bytes = width,
@@ -91,8 +101,11 @@ absl::Status GraphRecorder::AddSetCondition(cuda::GraphCondition condition, Addr
 absl::Status GraphRecorder::AddConditional(int type, cuda::GraphCondition condition, Body body) {
   cuda::GraphNodeParams params = {};
   params.type = cuda::kConditionalNode;
-  params.conditional = {
-      .condition = condition, .type = type, .body_count = 1, .context = code_.context};
+  params.conditional = {.condition = condition,
+                        .type = type,
+                        .body_count = 1,
+                        .bodies = nullptr,
+                        .context = code_.context};
   RETURN_IF_ERROR(Add(params, "a condition"));
   const cuda::Graph outer = std::exchange(graph_, params.conditional.bodies[0]);
   const cuda::GraphNode node = std::exchange(last_, nullptr);

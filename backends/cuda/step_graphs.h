@@ -22,7 +22,7 @@ struct GraphSegment {
   int64_t nodes = 0;          // 0: not to be recorded
   // Steps are launched one by one the first time: a program that runs once needs no graph.
   int64_t runs = 0;
-  std::unique_ptr<CudaGraph> graph;
+  std::unique_ptr<CudaGraph> graph = nullptr;
 };
 
 class StepGraphs {

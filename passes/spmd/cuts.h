@@ -26,7 +26,7 @@ struct Cut {
   Devices devices;  // kTiled: row-major over `tiles`
   // Of a value that is unreduced: groups of devices, what whose members hold adds up to it. Only
   // Sharder::To and instructions that are linear see such cuts.
-  DeviceGroups sums;
+  DeviceGroups sums = {};
 
   static Cut OnDevice(int64_t device);
   static Cut Manual();

@@ -27,6 +27,9 @@ struct WindowedShard {
   std::vector<Instruction*> offset;  // of the result in what is computed; empty: it is the result
 };
 
+// The size of dimension d with the padding of an uneven cut.
+int64_t PaddedSize(const Shape& whole, const Cut& cut, int64_t d);
+
 class Sharder {
  public:
   explicit Sharder(ShardWriter& writer) : writer_(writer), w_(writer.w()) {}

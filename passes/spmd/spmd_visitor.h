@@ -23,7 +23,7 @@ struct SpmdContext {
     DeviceGroups region;
     Computation* to;
   };
-  std::vector<Made> made;  // what callers may share
+  std::vector<Made> made = {};  // what callers may share
 };
 
 // The shape of what a partition holds of a value whose leaves are cut so.

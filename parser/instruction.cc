@@ -229,7 +229,27 @@ bool ModuleParser::ReadParameter(Scope& scope, Instruction& instruction) {
   return reader_.Eat(')', "after the parameter's number");
 }
 
+namespace {
+
+// As in XLA the scalars of a constant have L(n) and M(n) only beside tiles or a memory space:
+//   bf16[]{:L(5)} constant(3) -> bf16[] constant(3)
+void DropScalarPadding(Shape& shape) {
+  for (Shape& element : shape.elements) DropScalarPadding(element);
+  if (!shape.IsScalar() || shape.layout.extras == nullptr) return;
+  LayoutExtras extras = *shape.layout.extras;
+  if (!extras.tiles.empty() || extras.memory_space != 0) return;
+  extras.tail_padding_alignment = LayoutExtras().tail_padding_alignment;
+  extras.dynamic_metadata_bytes = 0;
+  shape.layout.extras =
+      extras == LayoutExtras() ? nullptr : std::make_shared<const LayoutExtras>(std::move(extras));
+}
+
+}  // namespace
+
 bool ModuleParser::ReadConstant(const OpName& op, Instruction& instruction) {
+  const Shape& stated = instruction.shape();
+  if (stated.IsTuple() || (stated.IsScalar() && stated.layout.extras != nullptr))
+    DropScalarPadding(instruction.mutable_shape());
   if (!reader_.Eat('(', "before the constant's value")) return false;
   const char* const end = ScalarEnd(reader_.Here());
   const bool scalar = end != nullptr && instruction.shape().IsScalar();

@@ -42,6 +42,24 @@ TEST(ShardsTest, DevicesOfMeshesThatInstructionsSpellOut) {
   EXPECT_EQ(devices(R"(, frontend_attributes={xla.sdy.sharding="mesh<"})"), 1);
 }
 
+// An operand that is a tuple itself has the tilings of all its arrays, not that of its first one.
+TEST(ShardsTest, ResultsInsideOfTuples) {
+  const auto module =
+      ParseModule(R"(HloModule m, num_partitions=2, allow_spmd_sharding_propagation_to_output={true}
+ENTRY e {
+  x = s32[4] parameter(0), sharding={devices=[2]<=[2]}
+  y = s32[6] parameter(1)
+  t = (s32[4], s32[6]) tuple(x, y)
+  ROOT r = ((s32[4], s32[6]), s32[6]) tuple(t, y)
+})");
+  ASSERT_TRUE(module.ok()) << module.status();
+  const auto tilings = ResultTilings(*(*module)->entry(), 2);
+  ASSERT_TRUE(tilings.ok()) << tilings.status();
+  ASSERT_EQ(tilings->size(), 3);
+  EXPECT_TRUE((*tilings)[1].IsTrivial());
+  EXPECT_TRUE((*tilings)[2].IsTrivial());
+}
+
 TEST(ShardsTest, RefusesOtherNumbersOfDevicesAndDimensions) {
   const auto sharding = ParseSharding("{devices=[2,2]<=[4]}");
   EXPECT_FALSE(TilingOf(*sharding, kMatrix, 8).ok());

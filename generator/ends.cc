@@ -77,10 +77,22 @@ int64_t EndOfIntegers(Random& random, ElementType type) {
   }
 }
 
-Literal LiteralOfEnds(GeneratedCode& s, ElementType type, absl::Span<const int64_t> dims) {
+// What simplification may multiply by the inverse of: powers of two near 1, zeros, infinities, NaN.
+// The inverse of a subnormal number overflows.
+double DivisorOf(Random& random, ElementType type) {
+  const double end = EndOf(random, type);
+  if (end == 0 || !std::isfinite(end)) return end;
+  return std::copysign(std::exp2(static_cast<double>(random.Between(-1, 1))), end);
+}
+
+enum class Use : uint8_t { kAny, kDivisor };
+
+Literal LiteralOfEnds(GeneratedCode& s, ElementType type, absl::Span<const int64_t> dims, Use use) {
   Literal literal(Shape::Array(type, dims));
   for (int64_t i = 0; i < literal.element_count(); ++i) {
-    if (IsFloat(type))
+    if (IsFloat(type) && use == Use::kDivisor)
+      literal.SetDouble(i, DivisorOf(s.random(), type));
+    else if (IsFloat(type))
       literal.SetDouble(i, EndOf(s.random(), type));
     else if (IsPred(type))
       literal.SetInt(i, s.random().Between(0, 1));
@@ -91,16 +103,17 @@ Literal LiteralOfEnds(GeneratedCode& s, ElementType type, absl::Span<const int64
 }
 
 // An array of ends: a constant, a scalar in all places, or what only the run knows.
-Instruction* Ends(GeneratedCode& s, ElementType type, absl::Span<const int64_t> dims) {
+Instruction* Ends(GeneratedCode& s, ElementType type, absl::Span<const int64_t> dims,
+                  Use use = Use::kAny) {
   const Shape shape = Shape::Array(type, dims);
-  if (s.random().Chance(0.2)) return s.Constant(LiteralOfEnds(s, type, dims));
+  if (s.random().Chance(0.2)) return s.Constant(LiteralOfEnds(s, type, dims, use));
   if (!dims.empty() && s.random().Chance(0.2))
-    return s.Spread(s.Constant(LiteralOfEnds(s, type, {})), shape);
+    return s.Spread(s.Constant(LiteralOfEnds(s, type, {}, use)), shape);
   const RandomValue which =
       s.Get(ElementType::kPred,
             s.random().Chance(0.1) ? DimVector() : DimVector(dims.begin(), dims.end()));
-  Instruction* a = s.Constant(LiteralOfEnds(s, type, dims));
-  Instruction* b = s.Constant(LiteralOfEnds(s, type, dims));
+  Instruction* a = s.Constant(LiteralOfEnds(s, type, dims, use));
+  Instruction* b = s.Constant(LiteralOfEnds(s, type, dims, use));
   return s.Make(Opcode::kSelect, {which.instruction, a, b});
 }
 
@@ -149,7 +162,8 @@ void KeepClass(GeneratedCode& s, Instruction* x) {
   if (x == nullptr) return;
   const ElementType type = x->shape().type;
   const double most = BitWidth(type) >= 32 && s.random().Chance(0.5) ? 512 : 2;
-  s.Keep(s.Make(Opcode::kIsFinite, {x}));
+  // A narrower type's overflow may be seen or not, as rounding may be left out.
+  if (BitWidth(type) >= 32) s.Keep(s.Make(Opcode::kIsFinite, {x}));
   Instruction* cut = s.Make(Opcode::kClamp, {s.ScalarConstant(type, -most), WithoutNan(s, x, 0.5),
                                              s.ScalarConstant(type, most)});
   s.Keep(cut, {-most, most, RoundingError(type, most)});
@@ -181,6 +195,7 @@ void EndsOfArithmetic(GeneratedCode& s) {
   if (s.random().Chance(0.1))
     return KeepBitsOfNumbers(s, s.Make(Opcode::kClamp, {x, Ends(s, type, dims), y}), false);
   const Opcode opcode = s.random().OneOf(kBinary);
+  if (opcode == Opcode::kDivide) y = Ends(s, type, dims, Use::kDivisor);
   const bool either_zero = opcode == Opcode::kMaximum || opcode == Opcode::kMinimum;
   KeepBitsOfNumbers(s, s.Make(opcode, {x, y}), !either_zero);
 }

@@ -183,6 +183,60 @@ absl::Status ModuleConverter::MarkResults(const MlirOperation& function, BodyCon
   return absl::OkStatus();
 }
 
+namespace {
+
+// The attribute mhlo.sharding of each argument or result, where it has one.
+std::vector<MlirAttributes> ShardingsOf(const MlirAttribute* all, size_t count) {
+  std::vector<MlirAttributes> shardings(count);
+  for (size_t i = 0; all != nullptr && i < count && i < all->elements.size(); ++i)
+    if (const MlirAttribute* sharding = all->elements[i]->Field("mhlo.sharding"))
+      shardings[i] = {{"mhlo.sharding", sharding}};
+  return shardings;
+}
+
+}  // namespace
+
+// What `mhlo.sharding` says of a function's arguments and results, as XLA's conversion states it:
+//   one result:  ROOT get-tuple-element(tuple(x)), index=0, sharding={devices=[2,1]<=[2]}
+//   several:     ROOT tuple(x, y), sharding={{devices=[2,1]<=[2]}, {replicated}}
+// and of several results of the entry, which it lists once more, a reshape each that nothing uses.
+absl::Status ModuleConverter::StateShardings(const MlirOperation& function, bool is_entry) {
+  Computation& computation = *converted_.at(SymbolName(function)->text);
+  const auto parameters = static_cast<size_t>(computation.parameter_count());
+  const std::vector<MlirAttributes> taken = ShardingsOf(function.Find("arg_attrs"), parameters);
+  for (size_t i = 0; i < parameters && !is_entry; ++i)
+    RETURN_IF_ERROR(SetExtraAttributes(taken[i], *computation.parameter(static_cast<int64_t>(i))));
+  const MlirBlock& block = *function.regions[0].blocks[0];
+  const size_t count = block.operations.back()->operands.size();
+  const std::vector<MlirAttributes> stated = ShardingsOf(function.Find("res_attrs"), count);
+  Instruction* root = computation.root();
+  if (std::all_of(stated.begin(), stated.end(), [](const auto& one) { return one.empty(); }))
+    return absl::OkStatus();
+  if (count == 1) {
+    const Shape shape = root->shape();
+    Instruction* tuple = computation.Add(Opcode::kTuple, Shape::Tuple({shape}), {root});
+    Instruction* element =
+        computation.Add(Opcode::kGetTupleElement, shape, {tuple}, GetTupleElementAttrs{0});
+    computation.set_root(element);
+    return SetExtraAttributes(stated[0], *element);
+  }
+  if (root->opcode() != Opcode::kTuple || root->operand_count() != static_cast<int64_t>(count))
+    return absl::OkStatus();
+  for (const Instruction* value : root->operands())
+    if (value->shape().IsTuple()) return absl::OkStatus();
+  Sharding all;
+  all.kind = Sharding::Kind::kTuple;
+  for (size_t i = 0; i < count; ++i) {
+    Instruction* value = root->operand(static_cast<int64_t>(i));
+    Instruction* once_more = computation.Add(Opcode::kReshape, value->shape(), {value});
+    RETURN_IF_ERROR(SetExtraAttributes(stated[i], *once_more));
+    all.elements.push_back(once_more->sharding() == nullptr ? Sharding() : *once_more->sharding());
+    if (!is_entry || !value->shape().IsArray()) computation.Remove(once_more);
+  }
+  root->mutable_extras().sharding = std::make_unique<Sharding>(std::move(all));
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Shape> ModuleConverter::ClosedArgument(size_t number, Shape shape) const {
   if (number >= sizes_.size() || !shape.IsArray() || !HasOpenSizes(shape)) return shape;
   const DimVector& sizes = sizes_[number];
@@ -276,6 +330,13 @@ absl::StatusOr<const MlirOperation*> ModuleConverter::Convert(const std::string&
   }
   DropUnused(module_, taken_elements_);
   DropUncalled(module_);
+  const std::vector<Computation*> all = module_.Computations();
+  const absl::flat_hash_set<const Computation*> left(all.begin(), all.end());
+  for (const MlirOperation* function : order) {
+    const auto converted = converted_.find(SymbolName(*function)->text);
+    if (converted != converted_.end() && left.contains(converted->second))
+      RETURN_IF_ERROR(StateShardings(*function, function == entry));
+  }
   RETURN_IF_ERROR(ConvertHeader(*entry));
   return entry;
 }

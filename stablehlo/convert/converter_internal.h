@@ -75,6 +75,7 @@ class ModuleConverter {
   absl::Status ConvertFunction(const MlirOperation& function, bool is_entry);
   absl::Status MarkResults(const MlirOperation& function, BodyConverter& body,
                            std::vector<Instruction*>& values);
+  absl::Status StateShardings(const MlirOperation& function, bool is_entry);
   absl::Status ConvertHeader(const MlirOperation& entry);
   // The shape of an argument of the entry, with the given sizes where its type leaves some open.
   absl::StatusOr<Shape> ClosedArgument(size_t number, Shape shape) const;

@@ -21,38 +21,18 @@
 #include "absl/algorithm/container.h"
 #include "absl/numeric/bits.h"
 #include "analysis/emittable.h"
-#include "backends/cuda/thread_group.h"
+#include "backends/cuda/sort_plan_internal.h"
 #include "ir/attributes.h"
 
 namespace hlokit {
 namespace {
 
-constexpr int64_t kChunk = 32;
 constexpr int64_t kScratchAlignment = 256;
 
 bool HasStaticArrays(const Instruction& i) {
   return absl::c_all_of(i.operands(), [](const Instruction* operand) {
     return operand->shape().IsArray() && !operand->shape().HasDynamicDims();
   });
-}
-
-struct SortPlan {
-  Expression e;
-  int64_t length = 1;  // of a row
-  int64_t stride = 1;  // in memory, from one element of a row to the next
-  int64_t chunk = kChunk;
-  int64_t kernels = 1;
-  std::vector<int64_t> scratch;  // offsets, by operand
-  int64_t scratch_bytes = 0;
-  std::vector<bool> compared;  // operands that the comparator reads
-
-  const Instruction& sort() const { return *e.subject; }
-};
-
-int64_t KernelsFor(int64_t length, int64_t chunk) {
-  int64_t kernels = 1;
-  for (int64_t run = chunk; run < length; run *= 2) ++kernels;
-  return kernels;
 }
 
 SortPlan PlanSort(const Expression& e, const InPlace& in_place) {
@@ -76,10 +56,15 @@ SortPlan PlanSort(const Expression& e, const InPlace& in_place) {
                             !comparator.parameter(2 * k + 1)->users().empty() ||
                             comparator.root()->opcode() == Opcode::kParameter);
   }
-  plan.kernels = KernelsFor(plan.length, plan.chunk);
+  if (const int64_t tile = SortTile(plan); tile > 0) {
+    plan.by_tiles = true;
+    plan.kernels = SortKernelsFor(plan.length, tile);
+    return plan;
+  }
+  plan.kernels = SortKernelsFor(plan.length, plan.chunk);
   if (overwrites && plan.kernels % 2 == 1 && plan.length > 1) {
-    while (KernelsFor(plan.length, plan.chunk) == plan.kernels) plan.chunk /= 2;
-    plan.kernels = KernelsFor(plan.length, plan.chunk);
+    while (SortKernelsFor(plan.length, plan.chunk) == plan.kernels) plan.chunk /= 2;
+    plan.kernels = SortKernelsFor(plan.length, plan.chunk);
   }
   return plan;
 }
@@ -92,9 +77,10 @@ class SortEmitter {
       : plan_(plan), b_(b), emitter_(b), at_(unit) {
     if (plan.kernels > 1) scratch_ = MakeScratch(b, plan.scratch_bytes);
     for (int64_t k = 0; k < plan.sort().operand_count(); ++k) {
-      from_.push_back(number == 0 ? arrays.operand(k) : Buffer(arrays, k, number - 1));
+      from_.push_back(number == 0 ? arrays.operand(k)
+                                  : plan.Buffer(b, arrays, scratch_, k, number - 1));
       from_.back().shape = plan.e.shapes[k];  // what bitcasts of the operand's shape have in common
-      to_.push_back(Buffer(arrays, k, number));
+      to_.push_back(plan.Buffer(b, arrays, scratch_, k, number));
     }
     place_ = b.CreateURem(b.CreateUDiv(unit, b.Index(plan.stride)), b.Index(plan.length));
     row_ = b.CreateNSWSub(unit, Scale(b, place_, plan.stride));
@@ -137,14 +123,6 @@ class SortEmitter {
   }
 
  private:
-  // What kernel `number` writes.
-  ArrayRef Buffer(KernelArrays& arrays, int64_t k, int64_t number) {
-    if ((plan_.kernels - 1 - number) % 2 == 0) return arrays.result(k);
-    llvm::Value* const base = b_.CreateInBoundsGEP(
-        b_.getInt8Ty(), scratch_, b_.getInt64(static_cast<uint64_t>(plan_.scratch[k])));
-    return {base, plan_.e.shapes[k]};
-  }
-
   llvm::Value* PositionOf(llvm::Value* place) {
     return b_.CreateNSWAdd(row_, Scale(b_, place, plan_.stride));
   }
@@ -221,6 +199,20 @@ class SortEmitter {
 
 }  // namespace
 
+ArrayRef SortPlan::Buffer(Builder& b, KernelArrays& arrays, llvm::Value* memory, int64_t k,
+                          int64_t number) const {
+  if ((kernels - 1 - number) % 2 == 0) return arrays.result(k);
+  const auto offset = static_cast<uint64_t>(scratch[static_cast<size_t>(k)]);
+  return {b.CreateInBoundsGEP(b.getInt8Ty(), memory, b.getInt64(offset)),
+          e.shapes[static_cast<size_t>(k)]};
+}
+
+int64_t SortKernelsFor(int64_t length, int64_t chunk) {
+  int64_t kernels = 1;
+  for (int64_t run = chunk; run < length; run *= 2) ++kernels;
+  return kernels;
+}
+
 bool CanSortOnGpu(const Instruction& i) {
   if (i.opcode() != Opcode::kSort || !HasStaticArrays(i)) return false;
   for (const Instruction* operand : i.operands())
@@ -233,6 +225,10 @@ bool CanSortOnGpu(const Instruction& i) {
 bool AddSortKernels(const KernelRequest& request, std::vector<Kernel>& out) {
   if (request.expression.subject->opcode() != Opcode::kSort) return false;
   const SortPlan plan = PlanSort(request.expression, request.in_place);
+  if (plan.by_tiles) {
+    AddTileSortKernels(plan, out);
+    return true;
+  }
   int64_t run = plan.chunk;
   for (int64_t number = 0; number < plan.kernels; ++number) {
     Kernel kernel;

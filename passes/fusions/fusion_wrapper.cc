@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "passes/framework/pass.h"
+#include "passes/framework/pass_arguments.h"
 #include "passes/rewrite/control_edges.h"
 #include "passes/rewrite/matchers.h"
 
@@ -69,22 +70,58 @@ bool Wraps(const Instruction* i) {
   }
 }
 
+// A transpose whose result lies in memory as its operand does.
+bool MovesNothing(const Instruction& transpose) {
+  const DimVector& from = transpose.attr<DimensionsAttrs>().dimensions;
+  const auto of_operand = transpose.operand(0)->shape().MinorToMajor();
+  const auto of_result = transpose.shape().MinorToMajor();
+  for (size_t k = 0; k < of_operand.size(); ++k)
+    if (from[of_result[k]] != of_operand[k]) return false;
+  return true;
+}
+
 // As XLA calls fusions by what their result is made of.
 FusionKind KindOf(const Instruction* i) {
   return i->opcode() == Opcode::kReduce || i->opcode() == Opcode::kScatter ? FusionKind::kInput
                                                                            : FusionKind::kLoop;
 }
 
-absl::StatusOr<bool> WrapFusions(Computation& computation, RewriteControl& control) {
-  bool changed = false;
-  for (Instruction* i : computation.PostOrder()) {
-    if (!IsFree(i) || !Wraps(i) || !control.Permit("fusion-wrapper", *i, *i)) continue;
-    const std::string name = absl::StrCat("wrapped_", Text(i->opcode()));
-    Wrap(i, {name, absl::StrCat(name, "_computation"), KindOf(i)});
-    changed = true;
+// What XLA's CPU compiler wraps: no convolutions, for which it has a library, nor transposes that
+// leave memory as it is, but copies that do not, and windows over several arrays.
+bool WrapsOnCpu(const Instruction* i) {
+  if (i->opcode() == Opcode::kReduceWindow) return i->IsRoot() || !i->users().empty();
+  if (!IsFree(i)) return false;
+  switch (i->opcode()) {
+    case Opcode::kConvolution:
+      return false;
+    case Opcode::kCopy:
+      return i->shape().MinorToMajor() != i->operand(0)->shape().MinorToMajor();
+    case Opcode::kTranspose:
+      return !MovesNothing(*i);
+    default:
+      return Wraps(i);
   }
-  return changed;
 }
+
+class FusionWrapper final : public ComputationPass {
+ public:
+  explicit FusionWrapper(bool cpu) : cpu_(cpu) {}
+  absl::string_view name() const override { return "fusion-wrapper"; }
+  absl::StatusOr<bool> RunOnComputation(Computation& computation) override {
+    bool changed = false;
+    for (Instruction* i : computation.PostOrder()) {
+      if (!(cpu_ ? WrapsOnCpu(i) : IsFree(i) && Wraps(i)) || !control().Permit(name(), *i, *i))
+        continue;
+      const std::string wrapped = absl::StrCat("wrapped_", Text(i->opcode()));
+      Wrap(i, {wrapped, absl::StrCat(wrapped, "_computation"), KindOf(i)});
+      changed = true;
+    }
+    return changed;
+  }
+
+ private:
+  bool cpu_;
+};
 
 // What XLA's library takes: larger batches, and single columns of f64, it leaves alone.
 bool HasLibraryForm(const Instruction* i) {
@@ -123,9 +160,11 @@ absl::StatusOr<bool> WrapDots(Computation& computation, RewriteControl& control)
 // fusion-wrapper. Matches elementwise instructions, data movement, reductions, scatters and
 // convolutions that stand outside fusions; leaves a fusion of the one instruction, named
 // wrapped_OP, for reductions and scatters of kind kInput. Constants, tuples, bitcasts, copies and
-// dots stay. Cost: linear.
-std::unique_ptr<Pass> CreateFusionWrapper() {
-  return MakeComputationPass("fusion-wrapper", WrapFusions);
+// dots stay. Option `cpu`: what XLA's CPU compiler wraps, which has a pass of the same name: no
+// convolutions, but copies between layouts. Cost: linear.
+std::unique_ptr<Pass> CreateFusionWrapper(PassArguments& arguments) {
+  return std::make_unique<FusionWrapper>(
+      arguments.Flag("cpu", "what XLA's CPU compiler wraps, not its GPU compiler"));
 }
 
 // dot-library-rewriter. Matches products, rows by columns, of f32, f64 and s8 in the plain form

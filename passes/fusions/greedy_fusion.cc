@@ -63,7 +63,6 @@ bool IsCostly(const Instruction& i) {
     case Opcode::kErf:
     case Opcode::kExponential:
     case Opcode::kExponentialMinusOne:
-    case Opcode::kGather:
     case Opcode::kLog:
     case Opcode::kLogPlusOne:
     case Opcode::kLogistic:
@@ -78,6 +77,9 @@ bool IsCostly(const Instruction& i) {
       return true;
     case Opcode::kRemainder:
       return true;
+    case Opcode::kConvert:  // what was rounded is not rounded again
+      return IsFloat(i.shape().type) && BitWidth(i.shape().type) == 16 &&
+             BitWidth(i.operand(0)->shape().type) > 16;
     case Opcode::kDivide:
       return !IsInteger(i.shape().type) || SplatValue(i.operand(1)) == nullptr;
     default:
@@ -202,11 +204,6 @@ class SpelledOut {
   std::map<const Instruction*, std::set<const Instruction*>> indices_;
   std::map<const Instruction*, size_t> times_;
 };
-
-// What has branches, and is not computed again for elements that are read again.
-bool HasBranches(const Instruction& i) {
-  return i.opcode() == Opcode::kConcatenate || i.opcode() == Opcode::kPad;
-}
 
 // Whether each reader gets code of its own: what has a loop or branches.
 bool IsSpelledOutByReader(const Instruction& i) {
@@ -349,12 +346,11 @@ class GreedyFuser {
     if (!IsLoopKernel(producer) || !IsLoopKernel(consumer) || !producer.shape().IsArray() ||
         producer.opcode() == Opcode::kFusion || producer.opcode() == Opcode::kDynamicUpdateSlice)
       return false;
-    const bool renames = HasBranches(producer) && ReadsOneArray(producer) &&
-                         consumer.opcode() == Opcode::kBitcast;
-    if (((IsCostly(producer) || (HasBranches(producer) && !renames)) &&
-         WouldCopy(producer, consumer)) ||
-        ((IsCostly(producer) || HasBranches(producer)) && ReadsAgain(consumer, producer)))
+    const bool renames = ReadsOneArray(producer) && consumer.opcode() == Opcode::kBitcast;
+    if ((IsCostly(producer) || (IsSpelledOutByReader(producer) && !renames)) &&
+        WouldCopy(producer, consumer))
       return false;
+    if (IsCostly(producer) && ReadsAgain(consumer, producer)) return false;
     if (ReadsWhatIsUpdated(producer, consumer)) return false;
     return consumer.opcode() != Opcode::kFusion || !SpelledOutTooOften(producer, consumer);
   }

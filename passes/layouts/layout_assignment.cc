@@ -3,7 +3,13 @@
 // entry's parameters and result, operands and results of custom calls, bitcasts and fusions. Copies
 // join the two. Cost: linear.
 //   result wanted in {0,1}  ->  root in {1,0}, then a copy to {0,1}
+// With `transposes` a transpose moves nothing, as in XLA: its result lies as its operand does, and
+// a copy after it brings that into row-major order. With `default-results` the entry's results are
+// in row-major order, whatever it says: what a compiler does that is told no layouts.
+#include <algorithm>
+
 #include "passes/framework/pass.h"
+#include "passes/framework/pass_arguments.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -62,10 +68,15 @@ std::vector<Shape> OperandLayouts(const Instruction* i) {
   return shapes;
 }
 
+struct LayoutOptions {
+  bool transposes = false, default_results = false;
+};
+
 // Fixed results are copied for their users, operands for their fixed users.
 class Assigner {
  public:
-  explicit Assigner(Computation& computation) : c_(computation) {}
+  Assigner(Computation& computation, const LayoutOptions& options)
+      : c_(computation), options_(options) {}
 
   bool Run() {
     const std::vector<Instruction*> order = c_.PostOrder();
@@ -80,6 +91,9 @@ class Assigner {
         changed_ |= operand != i->operand(k);
         if (operand != i->operand(k)) i->SetOperand(k, operand);
       }
+    if (options_.transposes)
+      for (Instruction* i : order)
+        if (i->opcode() == Opcode::kTranspose) LieAsOperand(i);
     if (c_.IsEntry()) FixResult(result);
     return changed_;
   }
@@ -108,7 +122,37 @@ class Assigner {
     changed_ = true;
   }
 
+  void LieAsOperand(Instruction* transpose) {
+    const DimVector& from = transpose->attr<DimensionsAttrs>().dimensions;
+    const Shape& x = transpose->operand(0)->shape();
+    DimVector order;
+    for (const int64_t d : x.MinorToMajor())
+      order.push_back(std::find(from.begin(), from.end(), d) - from.begin());
+    const Shape was = transpose->shape();
+    Shape shape = was;
+    shape.layout.minor_to_major.assign(order.begin(), order.end());
+    if (!NeedsCopy(was, shape)) return;
+    transpose->set_shape(std::move(shape));
+    Instruction* copy = c_.Add(Opcode::kCopy, was, {transpose});
+    copy->CopyExtrasFrom(*transpose);
+    const std::vector<Instruction*> users(transpose->users().begin(), transpose->users().end());
+    for (Instruction* user : users)
+      if (user != copy) transpose->ReplaceUseIn(user, copy);
+    if (transpose->IsRoot()) c_.set_root(copy);
+    changed_ = true;
+  }
+
   void FixResult(const Shape& was) {
+    if (options_.default_results) {
+      auto& header = c_.module()->header();
+      if (header.entry_layout) {
+        Shape result = header.entry_layout->result.WithDefaultLayout();
+        changed_ |= NeedsCopy(header.entry_layout->result, result);
+        header.entry_layout->result = std::move(result);
+      }
+      c_.set_root(InLayout(c_.root(), was.WithDefaultLayout()));
+      return;
+    }
     const auto& entry = c_.module()->header().entry_layout;
     const Shape& wanted = entry && SameIgnoringLayout(entry->result, was) ? entry->result : was;
     Instruction* root = InLayout(c_.root(), wanted);
@@ -117,15 +161,31 @@ class Assigner {
   }
 
   Computation& c_;
+  const LayoutOptions& options_;
   bool changed_ = false;
 };
 
-absl::StatusOr<bool> Run(Computation& computation) { return Assigner(computation).Run(); }
+class LayoutAssignment final : public ComputationPass {
+ public:
+  explicit LayoutAssignment(const LayoutOptions& options) : options_(options) {}
+  absl::string_view name() const override { return "layout-assignment"; }
+  absl::StatusOr<bool> RunOnComputation(Computation& c) override {
+    return Assigner(c, options_).Run();
+  }
+
+ private:
+  const LayoutOptions options_;
+};
 
 }  // namespace
 
-std::unique_ptr<Pass> CreateLayoutAssignment() {
-  return MakeComputationPass("layout-assignment", Run);
+std::unique_ptr<Pass> CreateLayoutAssignment(PassArguments& arguments) {
+  LayoutOptions options;
+  options.transposes =
+      arguments.Flag("transposes", "transposes move nothing, copies after them do");
+  options.default_results =
+      arguments.Flag("default-results", "the entry's results in row-major order");
+  return std::make_unique<LayoutAssignment>(options);
 }
 
 }  // namespace hlokit

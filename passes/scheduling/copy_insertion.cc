@@ -255,7 +255,25 @@ bool MayUpdatePart(const WhileState& loop, int64_t k) {
   return true;
 }
 
+// Which parts only change places with each other in each round: a -> b -> c -> a.
+std::vector<bool> RotatedParts(const WhileState& loop) {
+  const int64_t count = loop.root->operand_count();
+  std::vector<int64_t> from(count, -1);
+  for (int64_t k = 0; k < count; ++k) {
+    const Origin origin = OriginOf(loop.root->operand(k));
+    if (origin.made == loop.parameter && origin.part.size() == 1) from[k] = origin.part[0];
+  }
+  std::vector<bool> rotated(count, false);
+  for (int64_t k = 0; k < count; ++k) {
+    int64_t at = from[k], steps = 1;
+    while (at >= 0 && at != k && steps++ < count) at = from[at];
+    rotated[k] = at == k && from[k] != k;
+  }
+  return rotated;
+}
+
 void CopyNext(const WhileState& loop) {
+  const std::vector<bool> rotated = RotatedParts(loop);
   std::vector<Origin> taken;
   for (int64_t k = 0; k < loop.root->operand_count(); ++k) {
     const Instruction* next = loop.root->operand(k);
@@ -264,7 +282,10 @@ void CopyNext(const WhileState& loop) {
     const bool twice = std::find(taken.begin(), taken.end(), origin) != taken.end();
     taken.push_back(origin);
     if (loop.IsInvariant(k) && !twice) continue;
-    if (twice || !MayUpdatePart(loop, k)) CopyOperand(loop.root, k);
+    if (!twice && MayUpdatePart(loop, k)) continue;
+    CopyOperand(loop.root, k);
+    // No order of single copies turns a circle round; XLA, too, takes each out and puts it back.
+    if (rotated[k]) CopyOperand(loop.root, k);
   }
 }
 

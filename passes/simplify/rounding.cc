@@ -60,11 +60,14 @@ Instruction* SubConstant(Instruction* i, Rewriter& r) {
   return r.Add(Opcode::kAdd, i->shape(), {i->operand(0), term});
 }
 
-// a / broadcast(b) is a * broadcast(1 / b); not under a square root, as in XLA.
+// a / broadcast(b) is a * broadcast(1 / b); not under a square root or as what is divided again,
+// as in XLA.
 Instruction* DivByBroadcast(Instruction* i, Rewriter& r) {
   const Instruction* by = i->operand(1);
   if (!Float(i) || !Is(by, Opcode::kBroadcast)) return nullptr;
-  if (i->users().size() == 1 && Is(i->users()[0], Opcode::kSqrt)) return nullptr;
+  if (i->users().size() == 1 &&
+      (Is(i->users()[0], Opcode::kSqrt) || Is(i->users()[0], Opcode::kDivide)))
+    return nullptr;
   Instruction* divisor = by->operand(0);
   if (divisor->shape().ElementCount() >= i->shape().ElementCount()) return nullptr;
   Instruction* inverse =

@@ -43,10 +43,12 @@ void PermuteLayout(Instruction& transpose) {
 
 namespace {
 
-// The scalar of which all elements of a constant are copies; null where they differ.
+// The scalar of which all elements of a constant are copies; null where they differ. A damaged
+// broadcast may be of another type than what it spreads.
 const Literal* SplatOf(const Instruction& i) {
   const Instruction& source = i.opcode() == Opcode::kBroadcast ? *i.operand(0) : i;
-  if (!source.IsConstant() || source.literal() == nullptr || source.shape().ElementCount() != 1)
+  if (!source.IsConstant() || source.literal() == nullptr || source.shape().ElementCount() != 1 ||
+      source.shape().type != i.shape().type)
     return nullptr;
   return source.literal();
 }

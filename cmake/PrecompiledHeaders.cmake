@@ -1,10 +1,9 @@
 # Precompiled headers, which halve the processor time of a first build (HLOKIT_PCH, on where the compiler is GCC).
 # One set of headers a kind of folder, built once and reused by every target of that kind:
 #   base: Abseil and the standard library         folders below ops/
-#   ir:   base and ir/                            ops/ and what stands on it
+#   ir:   base and ir/                            ops/ and what stands on it; tools
 #   llvm: ir and LLVM's IR builder                folders that name hlokit_llvm
 #   test: ir and GoogleTest                       test programs
-#   tool: ir                                      tools, which are compiled with -fPIE where libraries take -fPIC
 # A file still includes what it uses: the preset `clang` builds without, and project.headers compiles each header alone.
 include_guard(GLOBAL)
 
@@ -21,8 +20,6 @@ set(HLOKIT_PCH_base
 set(HLOKIT_PCH_ir ${HLOKIT_PCH_base} ir/module.h)
 set(HLOKIT_PCH_llvm ${HLOKIT_PCH_ir} codegen/llvm.h)
 set(HLOKIT_PCH_test ${HLOKIT_PCH_ir} gtest/gtest.h)
-# Without CLI11: it would cost each file the code of its global objects.
-set(HLOKIT_PCH_tool ${HLOKIT_PCH_ir})
 
 # hlokit_precompile(TARGET KIND): TARGET's files begin with the precompiled headers of KIND.
 function(hlokit_precompile target kind)
@@ -41,7 +38,7 @@ function(hlokit_precompile target kind)
     elseif(kind STREQUAL test)
       target_link_libraries(${owner} PRIVATE GTest::gtest)
     endif()
-    if(kind MATCHES "test|tool")
+    if(kind STREQUAL test)
       set_target_properties(${owner} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
       target_compile_options(${owner} PRIVATE -fPIE)
     endif()
@@ -50,6 +47,15 @@ function(hlokit_precompile target kind)
     target_precompile_headers(${owner} PRIVATE ${headers})
   endif()
   target_precompile_headers(${target} REUSE_FROM ${owner})
+endfunction()
+
+# hlokit_precompile_tool(TARGET): by the libraries' headers of the kind ir, so that it takes -fPIC as they do.
+function(hlokit_precompile_tool target)
+  if(HLOKIT_PCH AND NOT HLOKIT_RUNTIME_ONLY)
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+    target_compile_options(${target} PRIVATE -fPIC)
+    hlokit_precompile(${target} ir)
+  endif()
 endfunction()
 
 # hlokit_precompile_library(TARGET FOLDER LIBRARIES): by the kind of folder that it is.

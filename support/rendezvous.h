@@ -7,7 +7,6 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -265,8 +264,9 @@ class Meetings {
     bool is_over = false;  // the last one has done what there was to do for all
 
     std::vector<int64_t> devices;  // by place
-    size_t arrived = 0;
-    std::atomic<uint32_t> parted = 0;
+    size_t arrived = 0, parted = 0;
+    std::mutex mutex;  // of `parted`
+    std::condition_variable all_parted;
   };
 
   // Waits for the group's `size` members; `place`: which of them this device is. Sets `meeting`
@@ -303,10 +303,11 @@ class Meetings {
 
   // Waits for the others who have met to be as far; none can fail in between.
   void Part(Meeting& meeting) {
-    const auto size = static_cast<uint32_t>(meeting.contributions.size());
-    uint32_t parted = meeting.parted.fetch_add(1) + 1;
-    if (parted == size) return meeting.parted.notify_all();
-    for (; parted != size; parted = meeting.parted.load()) meeting.parted.wait(parted);
+    std::unique_lock<std::mutex> lock(meeting.mutex);
+    if (++meeting.parted == meeting.contributions.size())
+      meeting.all_parted.notify_all();
+    else
+      meeting.all_parted.wait(lock, [&] { return meeting.parted == meeting.contributions.size(); });
   }
 
  private:

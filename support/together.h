@@ -5,8 +5,8 @@
 // threads that have done their call are parked, asleep, until the next RunTogether wants them.
 //   first run of 8 devices    starts 7 threads, parks them
 //   second                    wakes the 7: a system call each
-// A run within a run, or one of another thread at the same time, takes others. A forked child has
-// none of its parent's threads and starts its own.
+// A run within a run, or one of another thread at the same time, takes others: there are as many as
+// ever ran at once. A forked child has none of its parent's threads and starts its own.
 #pragma once
 
 #include <pthread.h>
@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cfenv>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -42,58 +43,70 @@ class ParkedThreads {
     job->call = call;
     job->work = work;
     std::fegetenv(&job->floats);
-    job->left.store(static_cast<uint32_t>(workers.size()));
+    job->left = workers.size();
     int64_t index = 1;
     for (Worker* worker : workers) worker->Begin(job, index++);
     call(work, 0);
-    for (uint32_t left = job->left.load(); left != 0; left = job->left.load()) job->left.wait(left);
+    job->Await();
     Return(workers);
     return true;
   }
 
  private:
-  // Beyond so many that sleep, threads end instead.
-  static constexpr size_t kMaxParked = 512;
-
   struct Job {
     Call call = nullptr;
     const void* work = nullptr;
-    std::fenv_t floats;              // the caller's: subnormals, rounding
-    std::atomic<uint32_t> left = 0;  // calls that have not ended, but the caller's own
+    std::fenv_t floats;  // the caller's: subnormals, rounding
+    size_t left = 0;     // calls that have not ended, but the caller's own
+    std::mutex mutex;
+    std::condition_variable ended;
+
+    void Await() {
+      std::unique_lock<std::mutex> lock(mutex);
+      ended.wait(lock, [this] { return left == 0; });
+    }
+    void EndOne() {
+      const std::lock_guard<std::mutex> lock(mutex);
+      if (--left == 0) ended.notify_one();
+    }
   };
 
   class Worker {
    public:
     void Begin(std::shared_ptr<Job> job, int64_t index) {
-      job_ = std::move(job);
-      index_ = index;
-      Wake();
+      {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        job_ = std::move(job);
+        index_ = index;
+        is_awake_ = true;
+      }
+      woken_.notify_one();
     }
-    void End() { Wake(); }  // without a job: the thread ends, and the object with it
 
     void Work() {
       for (;;) {
-        awake_.wait(0);
-        awake_.store(0);
-        const std::shared_ptr<Job> job = std::move(job_);
-        if (job == nullptr) break;
+        const std::shared_ptr<Job> job = Next();
         std::fesetenv(&job->floats);
         job->call(job->work, index_);
-        // This thread's hold on the job keeps the counter where it is while it is notified.
-        if (job->left.fetch_sub(1) == 1) job->left.notify_one();
+        job->EndOne();
       }
-      delete this;
     }
 
    private:
-    void Wake() {
-      awake_.store(1);
-      awake_.notify_one();
+    std::shared_ptr<Job> Next() {
+      std::unique_lock<std::mutex> lock(mutex_);
+      woken_.wait(lock, [this] { return is_awake_; });
+      is_awake_ = false;
+      return std::move(job_);
     }
 
+    // Not std::atomic's wait, which yields the core some times before it sleeps: on a busy machine
+    // each of them is a time slice.
+    std::mutex mutex_;
+    std::condition_variable woken_;
+    bool is_awake_ = false;
     std::shared_ptr<Job> job_;
     int64_t index_ = 0;
-    std::atomic<uint32_t> awake_ = 0;
   };
 
   struct Park {
@@ -137,12 +150,7 @@ class ParkedThreads {
   static void Return(const std::vector<Worker*>& workers) {
     Park& park = *Current().load();
     const std::lock_guard<std::mutex> lock(park.mutex);
-    for (Worker* worker : workers) {
-      if (park.idle.size() < kMaxParked)
-        park.idle.push_back(worker);
-      else
-        worker->End();
-    }
+    park.idle.insert(park.idle.end(), workers.begin(), workers.end());
   }
 };
 

@@ -281,17 +281,17 @@ const char* GroupCollective::Packed(const Pieces& p, size_t array, size_t from, 
 }
 
 // Sends each local member's pieces to members of other processes; those that come in, contiguous,
-// are incoming[from * members + to].
+// are incoming[from * members + to], in scratch memory where that is null before.
 GroupCollective::End GroupCollective::ExchangePieces(const Pieces& p, size_t array,
-                                                     std::vector<const char*>& incoming) {
-  incoming.assign(members() * members(), nullptr);
+                                                     std::vector<char*>& incoming) {
+  incoming.resize(members() * members(), nullptr);
   for (size_t from = 0; from < members(); ++from)
     for (size_t to = 0; to < members(); ++to) {
       if (IsLocal(from) && !IsLocal(to)) {
         Send(ranks_[to], Packed(p, array, from, to), p.rows * p.bytes);
       } else if (!IsLocal(from) && IsLocal(to)) {
-        char* const piece = Scratch(p.rows * p.bytes);
-        incoming[from * members() + to] = piece;
+        char*& piece = incoming[from * members() + to];
+        if (piece == nullptr) piece = Scratch(p.rows * p.bytes);
         Receive(ranks_[from], piece, p.rows * p.bytes);
       }
     }
@@ -300,8 +300,8 @@ GroupCollective::End GroupCollective::ExchangePieces(const Pieces& p, size_t arr
 
 // Row `r` of the piece that member `from` has for the local member `to`.
 const char* GroupCollective::PieceRow(const Pieces& p, size_t array,
-                                      const std::vector<const char*>& incoming, size_t from,
-                                      size_t to, int64_t r) const {
+                                      const std::vector<char*>& incoming, size_t from, size_t to,
+                                      int64_t r) const {
   return IsLocal(from) ? operand(from, array) + r * p.stride + static_cast<int64_t>(to) * p.bytes
                        : incoming[from * members() + to] + r * p.bytes;
 }
@@ -309,7 +309,8 @@ const char* GroupCollective::PieceRow(const Pieces& p, size_t array,
 GroupCollective::End GroupCollective::ReduceScatter(size_t array) {
   const HlokitCollectiveArray& a = part_.arrays[array];
   const Pieces p = PiecesOf(array);
-  std::vector<const char*> incoming, operands(members());
+  std::vector<char*> incoming;
+  std::vector<const char*> operands(members());
   if (const End end = ExchangePieces(p, array, incoming); end != End::kNone) return end;
   for (const size_t to : places_)
     for (int64_t r = 0; r < p.rows; ++r) {
@@ -322,15 +323,20 @@ GroupCollective::End GroupCollective::ReduceScatter(size_t array) {
 
 GroupCollective::End GroupCollective::AllToAll(size_t array) {
   const Pieces p = PiecesOf(array);
-  std::vector<const char*> incoming;
+  const auto target = [&](size_t from, size_t to, int64_t r) {
+    return result(to, array) + r * p.stride + static_cast<int64_t>(from) * p.bytes;
+  };
+  std::vector<char*> incoming(members() * members());
+  for (const size_t to : places_)
+    for (size_t from = 0; p.rows == 1 && from < members(); ++from)  // straight to its place
+      incoming[from * members() + to] = target(from, to, 0);
   if (const End end = ExchangePieces(p, array, incoming); end != End::kNone) return end;
   for (const size_t to : places_)
     for (size_t from = 0; from < members(); ++from)
       for (int64_t r = 0; r < p.rows; ++r) {
         const char* const source = PieceRow(p, array, incoming, from, to, r);
-        char* const target =
-            result(to, array) + r * p.stride + static_cast<int64_t>(from) * p.bytes;
-        if (p.bytes > 0) memcpy(target, source, static_cast<size_t>(p.bytes));
+        if (p.bytes > 0 && source != target(from, to, r))
+          memcpy(target(from, to, r), source, static_cast<size_t>(p.bytes));
       }
   return End::kNone;
 }

@@ -110,8 +110,8 @@ class GroupCollective {
   void ExchangeBlocks(size_t array, const std::vector<char*>& copies, const BlockOf& block_of);
   Pieces PiecesOf(size_t array) const;
   const char* Packed(const Pieces& p, size_t array, size_t from, size_t to);
-  End ExchangePieces(const Pieces& p, size_t array, std::vector<const char*>& incoming);
-  const char* PieceRow(const Pieces& p, size_t array, const std::vector<const char*>& incoming,
+  End ExchangePieces(const Pieces& p, size_t array, std::vector<char*>& incoming);
+  const char* PieceRow(const Pieces& p, size_t array, const std::vector<char*>& incoming,
                        size_t from, size_t to, int64_t r) const;
 
   const Context context_;

@@ -37,7 +37,7 @@ TEST(TogetherTest, TogetherOrNotAtAll) {
   EXPECT_TRUE(HoldsWithThreads("7", [] { return AllMeetAtOnce(8); }));
   EXPECT_TRUE(HoldsWithThreads("0", [] { return AllMeetAtOnce(1); }));
   EXPECT_TRUE(HoldsWithThreads("6", [] {
-    int calls = 0;
+    std::atomic<int> calls = 0;
     return !RunTogether(8, [&](int64_t) { ++calls; }) && calls == 0;
   }));
 }

@@ -33,6 +33,7 @@ ConvolutionMap::ConvolutionMap(const Instruction& convolution)
   for (const int64_t d : dims_.output_spatial) rows_ *= result_.dims[d];
   columns_ = result_.dims[dims_.output_feature] / groups_;
   for (const WindowDim& dim : window_dims_) window_ *= dim.size;
+  if (input_.ElementCount() == 0) window_ = 0;  // nothing to clamp places to
   features_ = kernel_.dims[dims_.kernel_input_feature];
 }
 

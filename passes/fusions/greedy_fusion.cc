@@ -55,7 +55,7 @@ bool IsLoopKernel(const Instruction& i) {
   return (HasTrait(i.opcode(), kElementwise) && i.operand_count() > 0) || MovesInLoop(i.opcode());
 }
 
-bool IsCostly(const Instruction& i) {
+bool IsCostlyToRepeat(const Instruction& i) {
   switch (i.opcode()) {
     case Opcode::kAtan2:
     case Opcode::kCbrt:
@@ -347,10 +347,10 @@ class GreedyFuser {
         producer.opcode() == Opcode::kFusion || producer.opcode() == Opcode::kDynamicUpdateSlice)
       return false;
     const bool renames = ReadsOneArray(producer) && consumer.opcode() == Opcode::kBitcast;
-    if ((IsCostly(producer) || (IsSpelledOutByReader(producer) && !renames)) &&
+    if ((IsCostlyToRepeat(producer) || (IsSpelledOutByReader(producer) && !renames)) &&
         WouldCopy(producer, consumer))
       return false;
-    if (IsCostly(producer) && ReadsAgain(consumer, producer)) return false;
+    if (IsCostlyToRepeat(producer) && ReadsAgain(consumer, producer)) return false;
     if (ReadsWhatIsUpdated(producer, consumer)) return false;
     return consumer.opcode() != Opcode::kFusion || !SpelledOutTooOften(producer, consumer);
   }

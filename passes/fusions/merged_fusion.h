@@ -19,7 +19,7 @@ bool ReadsUpdated(const Instruction& i);
 // which gets theirs.
 struct MergedForm {
   std::string name;
-  std::string suffix;
+  std::string suffix = {};
   FusionKind kind = FusionKind::kLoop;
   bool takes_names = false;
 };

@@ -2,11 +2,11 @@
 """Checks that a name in an unnamed namespace stands in one source of its folder only, as unity builds ask (cmake/UnityBuild.cmake).
 
 A helper that two sources of a folder define is a twin: it belongs into a header of the folder. Constants, types and functions of the
-same parameters count; overloads do not. A type (an alias too) and a function of one name clash as well, and so does a type that a
-header of the folder declares. Tests, fuzzers, runtime/ and sources that are compiled alone
+same parameters count; overloads do not. A type (an alias too) and a function of one name clash as well, and so do a type that a
+header of the folder declares and a function of any header that its sources include. Tests, fuzzers, runtime/ and sources that are compiled alone
 (SKIP_UNITY_BUILD_INCLUSION, COMPILE_OPTIONS) are left out.
   check_names.py [ROOT]: prints each twin with its places; exit status 1 where there is one.
-Cost: a second; it reads lines at the margin, as clang-format leaves them, not C++.
+Cost: two seconds; it reads lines at the margin, as clang-format leaves them, not C++.
 """
 import collections
 import pathlib
@@ -58,6 +58,12 @@ def names(text):
             yield found[1] + "(" + parameters(found[2]) + ")", found[1], number
 
 
+def declarations(text):
+    """(key, name, line number) of the functions that a header declares at the margin."""
+    for found in re.finditer(r"(?m)^(?!using|return|static_assert|template|extern|#|//)[A-Za-z][\w:<>,&*\s]*?[\s&*>](\w+)(\((?:[^;{]|\n)*)", text):
+        yield found[1] + "(" + parameters(" ".join(found[2].split())) + ")", found[1], text.count("\n", 0, found.start()) + 1
+
+
 def aliases(text):
     """(name, type, line number) of the aliases at the margin, in any namespace."""
     for found in re.finditer(r"(?m)^using (\w+) =\s+([^;]*);", text):
@@ -78,9 +84,32 @@ def alone(root):
     return paths
 
 
+def headers_of(root):
+    """A function that gives the headers that the sources of a folder include, directly or by others."""
+    included, known = {}, {}
+
+    def of(path):
+        if path not in included:
+            included[path] = {root / name for name in re.findall(r'(?m)^#include "([^"]+)"', path.read_text())} if path.exists() else set()
+        return included[path]
+
+    def within_reach(folder):
+        if folder not in known:
+            seen, open_ = set(), [path for kind in ("*.cc", "*.h") for path in folder.glob(kind) if not path.name.endswith("_test.cc")]
+            while open_:
+                new = of(open_.pop()) - seen
+                seen |= new
+                open_ += new
+            known[folder] = seen
+        return known[folder]
+
+    return within_reach
+
+
 def twins(root):
     """Lists of places, "path:line: name", one list a name that stands in several sources of a folder."""
-    found, types, kinds = (collections.defaultdict(dict) for _ in range(3))
+    clashes, within_reach = [], headers_of(root)
+    found, types, kinds, declared = (collections.defaultdict(dict) for _ in range(4))
     for path in sorted(root.glob("*/**/*.h")):
         if path.relative_to(root).parts[0] in LEFT_OUT:
             continue
@@ -88,6 +117,8 @@ def twins(root):
         for match in re.finditer(r"(?m)^" + TYPE.pattern + r"(?=[^;]*\{)", text):
             place = f"{path.relative_to(root)}:{text.count(chr(10), 0, match.start()) + 1}: {match[1]}"
             types[path.parent, match[1]].setdefault(path, place)
+        for key, name, number in declarations(text):
+            declared[key].setdefault(path, f"{path.relative_to(root)}:{number}: {name}")
     skipped = alone(root)
     for path in sorted(root.glob("*/**/*.cc")):
         parts = path.relative_to(root).parts
@@ -97,6 +128,9 @@ def twins(root):
         for key, name, number in names(text):
             place = f"{path.relative_to(root)}:{number}: {name}"
             found[path.parent, key].setdefault(path, place)
+            near = [at for header, at in declared.get(key, {}).items() if header in within_reach(path.parent)]
+            if near:
+                clashes.append([place, *near])
             kinds[path.parent, name].setdefault(("(" in key, path), place)
             if (path.parent, name) in types and "(" not in key:
                 types[path.parent, name].setdefault(path, place)
@@ -107,7 +141,7 @@ def twins(root):
     # A type in one source, a function in another.
     mixed = [list(places.values()) for places in kinds.values()
              if len({kind for kind, _ in places}) > 1 and len({path for _, path in places}) > 1]
-    return [list(places.values()) for places in [*found.values(), *types.values()] if len(places) > 1] + mixed
+    return [list(places.values()) for places in [*found.values(), *types.values()] if len(places) > 1] + mixed + clashes
 
 
 def main():

@@ -34,6 +34,15 @@ class CheckNames(unittest.TestCase):
         status, output = check(files)
         self.assertEqual((status, output), (0, ""))
 
+    def test_functions_of_headers_that_the_folder_includes(self):
+        header = "namespace hlokit {\nbool Is(const Op& i);\n}\n"
+        files = {"types/a.h": header, "types/b.h": '#include "types/a.h"\n', "ir/a.cc": source("bool Is(const Op& op) {", "}")}
+        self.assert_fine(files)
+        status, output = check({**files, "ir/b.cc": '#include "types/b.h"\n'})
+        self.assertEqual(status, 1, output)
+        self.assertIn("ir/a.cc:4: Is\n  also types/a.h:2: Is", output)
+        self.assert_fine({**files, "ir/a.cc": source("bool Is(int op) {", "}"), "ir/b.cc": '#include "types/b.h"\n'})
+
     def test_functions_of_the_same_parameters(self):
         self.assert_twin("bool Is(const Op* i) { return i; }", "bool Is(const Op* op) { return !op; }",
                          "ir/a.cc:4: Is\n  also ir/b.cc:4: Is")

@@ -3,6 +3,7 @@
 //   reduce(broadcast(x), 0), add -> x * n      reduce(reduce(x)) -> reduce(x)
 //   a reduce-window over whole dimensions -> reshape(reduce(x))
 #include <algorithm>
+#include <cmath>
 
 #include "ops/dim_lists.h"
 #include "passes/rewrite/hlo_writer.h"
@@ -27,13 +28,26 @@ Instruction* SqrtSquare(Instruction* i, Rewriter&) {
              : nullptr;
 }
 
+// Whether a constant has subnormal elements whose inverses are infinite: x / 1e-40 is no x * inf.
+// (XLA's CPU, which flushes the divisor, has infinity and NaN either way.)
+bool InverseOverflows(const Instruction& constant) {
+  if (constant.literal() == nullptr) return false;
+  Literal inverse = *constant.literal();
+  for (int64_t k = 0; k < inverse.element_count(); ++k) {
+    const double value = inverse.GetDouble(k);
+    inverse.SetDouble(k, 1 / value);
+    if (value != 0 && std::isinf(inverse.GetDouble(k))) return true;
+  }
+  return false;
+}
+
 // a / c of a constant c, or one that is broadcast, is a * (1 / c), which is a constant as well. Its
 // elements are divided as f64, which rounds once to a type of at most 24 bits (53 >= 2 * 24 + 2).
 Instruction* DivByConstant(Instruction* i, Rewriter& r) {
   const Instruction* by = i->operand(1);
   const Instruction* divisor = Is(by, Opcode::kBroadcast) ? by->operand(0) : by;
   if (!Float(i) || BitWidth(i->shape().type) < 16 || !divisor->IsConstant() ||
-      divisor->literal() == nullptr || i->operand(0)->IsConstant())
+      divisor->literal() == nullptr || i->operand(0)->IsConstant() || InverseOverflows(*divisor))
     return nullptr;
   Literal inverse = *divisor->literal();
   for (int64_t k = 0; k < inverse.element_count(); ++k)
@@ -70,6 +84,7 @@ Instruction* DivByBroadcast(Instruction* i, Rewriter& r) {
     return nullptr;
   Instruction* divisor = by->operand(0);
   if (divisor->shape().ElementCount() >= i->shape().ElementCount()) return nullptr;
+  if (divisor->IsConstant() && InverseOverflows(*divisor)) return nullptr;
   Instruction* inverse =
       r.Add(Opcode::kDivide, divisor->shape(), {r.Splat(divisor->shape(), 1), divisor});
   return r.Add(

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <exception>
 #include <iostream>
+#include <new>
 
 #include "CLI/CLI.hpp"
 #include "absl/strings/ascii.h"
@@ -173,6 +174,8 @@ bool Parse(CLI::App& app, const std::vector<std::string>& arguments, const Commo
     exit_status = UsageError(app, WhatWasExpected(app, error.what()));
   } catch (const CLI::Error& error) {
     exit_status = UsageError(app, error.what());
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (const std::exception&) {
     exit_status = UsageError(
         app, absl::StrCat(ArgumentThatIsNoBool(app, arguments), ": expected true or false"));

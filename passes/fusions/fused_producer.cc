@@ -39,8 +39,7 @@ class ProducerFuser {
     if (inside != nullptr) return inside;
     const auto number = static_cast<int64_t>(operands_.size());
     operands_.push_back(outside);
-    return inside =
-               body_->AddParameter(number, outside->shape(), absl::StrCat("param_", number));
+    return inside = body_->AddParameter(number, outside->shape(), absl::StrCat("param_", number));
   }
 
   Instruction* CopyOf(Instruction* of) {

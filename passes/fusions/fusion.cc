@@ -5,8 +5,9 @@
 // are copied into several users. Before that, reductions of rows are fused with the work on the
 // same rows around them (softmax, layer norm), where one kernel then goes over each row several
 // times. Expects row-major layouts. Leaves fusion instructions (kLoop) and nothing that only they
-// needed. With `xla` greedy_fusion.h instead. The limits (analysis/fusion_limits.h) are options, which a target's pipeline sets; the
-// defaults are the CPU's. Cost: linear in the module, times a small bound on the size of a fusion.
+// needed. With `xla` greedy_fusion.h instead. The limits (analysis/fusion_limits.h) are options,
+// which a target's pipeline sets; the defaults are the CPU's. Cost: linear in the module, times a
+// small bound on the size of a fusion.
 //   m = multiply(x, y); a = add(m, z)  ->  a = fusion(x, y, z), calls={multiply, add}
 #include <algorithm>
 
@@ -119,8 +120,7 @@ class Fusion final : public ComputationPass {
     return changed;
   }
   absl::StatusOr<bool> RunOnComputation(Computation& computation) override {
-    return greedy_ ? FuseGreedily(computation, control())
-                   : FuseComputation(computation, limits_);
+    return greedy_ ? FuseGreedily(computation, control()) : FuseComputation(computation, limits_);
   }
 
  private:

@@ -1,5 +1,6 @@
 // Loops fused one producer at a time; see the header.
-//   a = add(x, y); m = multiply(a, z); n = negate(m)   ->   n = fusion(x, y, z) [add, multiply, negate]
+//   a = add(x, y); m = multiply(a, z); n = negate(m)
+//     ->   n = fusion(x, y, z) [add, multiply, negate]
 // Consumers from the last to the first take their producers in, the latest first, and then what
 // these read. A producer that others read too is copied into each where that is cheap:
 // - it is no costly function, and is read at each place once;
@@ -24,8 +25,8 @@
 namespace hlokit {
 namespace {
 
-constexpr int64_t kMaxConstant = 1;     // elements of constants in loops
-constexpr size_t kMaxSpelledOut = 15;   // times that a body spells a producer out
+constexpr int64_t kMaxConstant = 1;    // elements of constants in loops
+constexpr size_t kMaxSpelledOut = 15;  // times that a body spells a producer out
 
 bool MovesInLoop(Opcode opcode) {
   switch (opcode) {
@@ -107,8 +108,7 @@ Reading ReadingInBody(const Computation& body, int64_t parameter) {
     if (i->IsParameter() && i->parameter_number() == parameter) reading = Reading::kOnce;
     for (int64_t k = 0; k < i->operand_count(); ++k) {
       const Reading before = readings.at(i->operand(k));
-      if (before != Reading::kNone)
-        reading = Both(reading, std::min(before, ReadingOf(*i, k)));
+      if (before != Reading::kNone) reading = Both(reading, std::min(before, ReadingOf(*i, k)));
     }
     readings[i] = reading;
   }
@@ -135,9 +135,8 @@ Reading ReadingOf(const Instruction& user, int64_t k) {
     case Opcode::kFusion:
       return ReadingInBody(*user.to_apply(), k);
     case Opcode::kBroadcast:
-      return user.shape().ElementCount() > user.operand(0)->shape().ElementCount()
-                 ? Reading::kAgain
-                 : Reading::kOnce;
+      return user.shape().ElementCount() > user.operand(0)->shape().ElementCount() ? Reading::kAgain
+                                                                                   : Reading::kOnce;
     default:
       return HasTrait(user.opcode(), kElementwise) ? Reading::kOnce : Reading::kAgain;
   }
@@ -213,8 +212,7 @@ bool IsSpelledOutByReader(const Instruction& i) {
 
 // The array outside that a dynamic-update-slice at a loop's end writes over; null for none.
 const Instruction* UpdatedArray(const Instruction& kernel) {
-  const Instruction* i =
-      kernel.opcode() == Opcode::kFusion ? kernel.to_apply()->root() : &kernel;
+  const Instruction* i = kernel.opcode() == Opcode::kFusion ? kernel.to_apply()->root() : &kernel;
   while (i->opcode() == Opcode::kBitcast) i = i->operand(0);
   if (i->opcode() != Opcode::kDynamicUpdateSlice) return nullptr;
   i = i->operand(0);
@@ -242,7 +240,8 @@ bool IsAtUpdate(const Instruction& slice, const Instruction& consumer) {
 // Whether the producer reads, at other places, what the consumer writes over.
 bool ReadsWhatIsUpdated(const Instruction& producer, const Instruction& consumer) {
   const Instruction* updated = UpdatedArray(consumer);
-  return updated != nullptr && !IsAtUpdate(producer, consumer) && !HasTrait(producer.opcode(), kElementwise) &&
+  return updated != nullptr && !IsAtUpdate(producer, consumer) &&
+         !HasTrait(producer.opcode(), kElementwise) &&
          std::find(producer.operands().begin(), producer.operands().end(), updated) !=
              producer.operands().end();
 }
@@ -391,9 +390,7 @@ class GreedyFuser {
 
 }  // namespace
 
-bool FuseGreedily(Computation& c, RewriteControl& control) {
-  return GreedyFuser(c, control).Run();
-}
+bool FuseGreedily(Computation& c, RewriteControl& control) { return GreedyFuser(c, control).Run(); }
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -111,8 +111,8 @@ class ConvolutionFusion {
   }
 
   bool IsStep(const Instruction& i) const {
-    return HasTrait(i.opcode(), kElementwise) && i.called().empty() && !IsOrdered(i) && i.shape().IsArray() &&
-           SameDims(i.shape(), convolution_->shape()) &&
+    return HasTrait(i.opcode(), kElementwise) && i.called().empty() && !IsOrdered(i) &&
+           i.shape().IsArray() && SameDims(i.shape(), convolution_->shape()) &&
            i.shape().layout == convolution_->shape().layout &&
            IsCudnnType(i.shape().type, capability_);
   }

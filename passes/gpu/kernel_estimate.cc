@@ -26,16 +26,14 @@ double BytesOf(const Shape& shape) {
 }  // namespace
 
 const Instruction* LastReduction(const Instruction& kernel) {
-  const Instruction* i =
-      kernel.opcode() == Opcode::kFusion ? kernel.to_apply()->root() : &kernel;
+  const Instruction* i = kernel.opcode() == Opcode::kFusion ? kernel.to_apply()->root() : &kernel;
   if (i->opcode() == Opcode::kTuple && i->operand_count() > 0) i = i->operand(0);
   while (i->opcode() != Opcode::kReduce) {
     const Instruction* next = nullptr;
     for (const Instruction* x : i->operands())
       if (!x->shape().IsScalar() && !x->IsParameter() && x->opcode() != Opcode::kBroadcast)
         next = next == nullptr ? x : i;  // of several none
-    if (next == nullptr || next == i ||
-        !(HasTrait(i->opcode(), kElementwise) || IsReshape(*i)))
+    if (next == nullptr || next == i || !(HasTrait(i->opcode(), kElementwise) || IsReshape(*i)))
       return nullptr;
     i = next;
   }
@@ -75,8 +73,8 @@ void KernelEstimate::AddBody(const Computation& body, const Instruction& fusion)
     if (i.opcode() != Opcode::kTuple) AddInstruction(i, elements);
     for (int64_t o = 0; o < i.operand_count(); ++o)
       needed[i.operand(o)] += i.opcode() == Opcode::kTuple
-                                        ? static_cast<double>(ResultElements(*i.operand(o)))
-                                        : elements * ReadsPerElement(i, o);
+                                  ? static_cast<double>(ResultElements(*i.operand(o)))
+                                  : elements * ReadsPerElement(i, o);
   }
 }
 
@@ -119,8 +117,7 @@ double KernelEstimate::Seconds() const {
   double memory = written_ / kMemoryBytes;
   for (const Read& read : reads_) {
     const double all = BytesOf(read.operand->shape());
-    const double bytes =
-        read.elements * all / static_cast<double>(ResultElements(*read.operand));
+    const double bytes = read.elements * all / static_cast<double>(ResultElements(*read.operand));
     memory += std::min(all, bytes) / kMemoryBytes + std::max(0.0, bytes - all) / kCacheBytes;
   }
   return std::max(memory, work_ / (kLaneHertz * std::min(threads_, kLanes)));

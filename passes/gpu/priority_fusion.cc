@@ -19,8 +19,8 @@
 #include "absl/container/node_hash_map.h"
 #include "passes/framework/pass.h"
 #include "passes/framework/pass_arguments.h"
-#include "passes/fusions/fusion_rules.h"
 #include "passes/fusions/fused_producer.h"
+#include "passes/fusions/fusion_rules.h"
 #include "passes/gpu/kernel_estimate.h"
 #include "passes/gpu/small_fusions.h"
 #include "passes/gpu/triton_support.h"
@@ -164,8 +164,8 @@ class PriorityFuser {
     if (IsFree(*i) || IsReshape(*i) || IsWidening(*i)) return kFirst;
     double saved = kLaunchSeconds + Estimate(i).Seconds();
     for (const Instruction* consumer : consumers)
-      saved += Estimate(consumer).Seconds() -
-               Estimate(consumer).WithFused(*i, Estimate(i)).Seconds();
+      saved +=
+          Estimate(consumer).Seconds() - Estimate(consumer).WithFused(*i, Estimate(i)).Seconds();
     return saved;
   }
 
@@ -189,9 +189,8 @@ class PriorityFuser {
         producer.operand_count() + consumer.operand_count() > kMaxKernelArrays)
       return false;
     if (IsTritonFusion(producer) || IsTritonFusion(consumer))
-      return consumer.shape().IsArray() && TritonHasKernel(producer) &&
-             TritonHasKernel(consumer) && !ReducesOtherRows(consumer) &&
-             !ReducesOtherRows(producer) &&
+      return consumer.shape().IsArray() && TritonHasKernel(producer) && TritonHasKernel(consumer) &&
+             !ReducesOtherRows(consumer) && !ReducesOtherRows(producer) &&
              !(Reduces(producer) && Reduces(consumer));
     const bool reduces = Reduces(consumer);
     if (Reduces(producer))

@@ -1,9 +1,9 @@
 // What fusions hold besides their main work: iotas of sorts, scalar constants.
 //   sort(x, iota)       ->  fusion(x){sort(x, iota)}
 //   fusion(x, 3)        ->  fusion(x){..3..}
+#include "passes/gpu/small_fusions.h"
 #include "passes/framework/pass.h"
 #include "passes/gpu/fused_members.h"
-#include "passes/gpu/small_fusions.h"
 #include "passes/rewrite/parameters.h"
 
 namespace hlokit {

@@ -104,8 +104,7 @@ class MemoryFencing final : public ComputationPass {
   bool handles_schedules() const override { return true; }
 
   absl::StatusOr<bool> Run(Module& module) override {
-    if (slack_ < 0)
-      return InvalidArgument("slack is ", slack_, ", must be 0 or more");
+    if (slack_ < 0) return InvalidArgument("slack is ", slack_, ", must be 0 or more");
     return ComputationPass::Run(module);
   }
 
@@ -151,7 +150,8 @@ class MemoryFencing final : public ComputationPass {
 // (1048576); `slack`, how many windows further a reader may move (1). Errors: InvalidArgument for a
 // slack below 0.
 std::unique_ptr<Pass> CreateSchedulerMemoryFencing(PassArguments& arguments) {
-  const int64_t least = arguments.Int("min-bytes", int64_t{1} << 20, "bytes from which buffers count");
+  const int64_t least =
+      arguments.Int("min-bytes", int64_t{1} << 20, "bytes from which buffers count");
   const int64_t slack = arguments.Int("slack", 1, "windows further that a reader may move");
   return std::make_unique<MemoryFencing>(least, slack);
 }

@@ -34,8 +34,7 @@ class CpuExecutable final : public Executable {
       const DeviceViews& arguments, absl::Span<Literal* const> given) override;
 
   bool RunsArrays() const override;
-  absl::Status RunArrays(absl::Span<const void* const> arguments,
-                         ArrayResults& results) override;
+  absl::Status RunArrays(absl::Span<const void* const> arguments, ArrayResults& results) override;
 
   const BufferAssignment& buffers() const { return buffers_; }
   const JitCode& code() const { return *code_; }

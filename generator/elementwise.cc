@@ -129,23 +129,9 @@ void BinaryFloat(GeneratedCode& s) {
 }
 
 void BinaryInteger(GeneratedCode& s) {
-  constexpr Opcode kOpcodes[] = {Opcode::kAdd,
-                                 Opcode::kSubtract,
-                                 Opcode::kMultiply,
-                                 Opcode::kDivide,
-                                 Opcode::kRemainder,
-                                 Opcode::kMaximum,
-                                 Opcode::kMinimum,
-                                 Opcode::kAnd,
-                                 Opcode::kOr,
-                                 Opcode::kXor,
-                                 Opcode::kMulhi,
-                                 Opcode::kShiftLeft,
-                                 Opcode::kPower,
-                                 Opcode::kShiftRightArithmetic,
-                                 Opcode::kShiftRightLogical};
   const RandomValue x = s.GetAny(s.IntegerType());
-  s.Keep(s.Make(s.random().OneOf(kOpcodes), {x.instruction, SameDims(s, x).instruction}));
+  s.Keep(
+      s.Make(s.random().OneOf(kIntegerBinaryOpcodes), {x.instruction, SameDims(s, x).instruction}));
 }
 
 // Arithmetic on pred is logic: add is or, multiply is and.

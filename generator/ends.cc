@@ -230,21 +230,6 @@ void EndsConverted(GeneratedCode& s) {
 void EndsOfIntegers(GeneratedCode& s) {
   constexpr Opcode kUnary[] = {Opcode::kAbs,  Opcode::kNegate,          Opcode::kNot,
                                Opcode::kSign, Opcode::kPopulationCount, Opcode::kCountLeadingZeros};
-  constexpr Opcode kBinary[] = {Opcode::kAdd,
-                                Opcode::kSubtract,
-                                Opcode::kMultiply,
-                                Opcode::kDivide,
-                                Opcode::kRemainder,
-                                Opcode::kMaximum,
-                                Opcode::kMinimum,
-                                Opcode::kAnd,
-                                Opcode::kOr,
-                                Opcode::kXor,
-                                Opcode::kMulhi,
-                                Opcode::kShiftLeft,
-                                Opcode::kPower,
-                                Opcode::kShiftRightArithmetic,
-                                Opcode::kShiftRightLogical};
   const ElementType type = s.IntegerType();
   const DimVector dims = s.AnyDims();
   Instruction* x = Ends(s, type, dims);
@@ -255,7 +240,7 @@ void EndsOfIntegers(GeneratedCode& s) {
   }
   Instruction* y = s.random().Chance(0.1) ? x : Ends(s, type, dims);
   if (s.random().Chance(0.1)) return s.Keep(s.Make(Opcode::kClamp, {x, Ends(s, type, dims), y}));
-  s.Keep(s.Make(s.random().OneOf(kBinary), {x, y}));
+  s.Keep(s.Make(s.random().OneOf(kIntegerBinaryOpcodes), {x, y}));
 }
 
 // reduce-precision to every width, wider ones than the type's own among them.

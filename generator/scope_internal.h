@@ -14,6 +14,23 @@
 
 namespace hlokit {
 
+// Of two integers of one type.
+inline constexpr Opcode kIntegerBinaryOpcodes[] = {Opcode::kAdd,
+                                                   Opcode::kSubtract,
+                                                   Opcode::kMultiply,
+                                                   Opcode::kDivide,
+                                                   Opcode::kRemainder,
+                                                   Opcode::kMaximum,
+                                                   Opcode::kMinimum,
+                                                   Opcode::kAnd,
+                                                   Opcode::kOr,
+                                                   Opcode::kXor,
+                                                   Opcode::kMulhi,
+                                                   Opcode::kShiftLeft,
+                                                   Opcode::kPower,
+                                                   Opcode::kShiftRightArithmetic,
+                                                   Opcode::kShiftRightLogical};
+
 // An array, and what is known of it.
 struct RandomValue {
   Instruction* instruction = nullptr;

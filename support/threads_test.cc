@@ -2,25 +2,12 @@
 #include "support/threads.h"
 
 #include <pthread.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "gtest/gtest.h"
+#include "support/testing_internal.h"
 
 namespace hlokit {
 namespace {
-
-// In a process of its own, where so many threads may be started.
-template <typename Test>
-bool HoldsWith(const char* threads, const Test& test) {
-  const pid_t child = fork();
-  if (child == 0) {
-    setenv("HLOKIT_TEST_THREADS", threads, 1);
-    _exit(test() ? 0 : 1);
-  }
-  int status = 0;
-  return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
 
 bool EachOnce(int threads) {
   std::vector<std::atomic<int>> calls(100);
@@ -33,12 +20,13 @@ bool EachOnce(int threads) {
 TEST(ThreadsTest, WorkIsDoneOnceOnAnyNumberOfThreads) {
   for (const char* most : {"0", "1", "3", "1000"})
     for (const int threads : {1, 2, 8, 200})
-      EXPECT_TRUE(HoldsWith(most, [&] { return EachOnce(threads); })) << most << " " << threads;
+      EXPECT_TRUE(HoldsWithThreads(most, [&] { return EachOnce(threads); }))
+          << most << " " << threads;
 }
 
 // What the system itself refuses: a stack as large as all addresses.
 TEST(ThreadsTest, TheSystemMayRefuse) {
-  EXPECT_TRUE(HoldsWith("100000", [] {
+  EXPECT_TRUE(HoldsWithThreads("100000", [] {
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, size_t{1} << 47);

@@ -1,28 +1,13 @@
 // Calls that run at the same time, on threads that are used again.
 #include "support/together.h"
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <cfenv>
-#include <cstdlib>
 
 #include "gtest/gtest.h"
+#include "support/testing_internal.h"
 
 namespace hlokit {
 namespace {
-
-// In a process of its own, where so many threads may be started.
-template <typename Test>
-bool HoldsWithThreads(const char* threads, const Test& test) {
-  const pid_t child = fork();
-  if (child == 0) {
-    setenv("HLOKIT_TEST_THREADS", threads, 1);
-    _exit(test() ? 0 : 1);
-  }
-  int status = 0;
-  return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
 
 // Each waits until all have come.
 bool AllMeetAtOnce(int64_t count) {

@@ -39,13 +39,13 @@ enum MbarrierKind : uint8_t {
 constexpr uint32_t kExpectTx = 1, kParity = 2, kNoComplete = 4;
 
 // The arrivals that an mbarrier may be made for.
-constexpr uint32_t kMostArrivals = (1 << 20) - 1;
+constexpr uint32_t kMaxArrivals = (1 << 20) - 1;
 
 // What is wrong with an operation on an mbarrier; empty where nothing is. More arrivals than the
 // phase still waits for are undefined, and so is an mbarrier that nobody has initialized.
 std::string MbarrierFault(const Op& op, const Mbarrier& barrier, uint32_t count) {
-  if (op.mode == kInit && (count == 0 || count > kMostArrivals))
-    return absl::StrCat("mbarrier.init for ", count, " arrivals: 1 to ", kMostArrivals);
+  if (op.mode == kInit && (count == 0 || count > kMaxArrivals))
+    return absl::StrCat("mbarrier.init for ", count, " arrivals: 1 to ", kMaxArrivals);
   if (op.mode != kArrive && op.mode != kArriveDrop) return "";
   if (barrier.expected == 0 && barrier.pending == 0) return "mbarrier that expects no arrivals";
   const uint32_t arrivals = op.flags & kExpectTx ? 1 : count;

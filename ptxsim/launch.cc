@@ -61,11 +61,11 @@ absl::Status CheckDimensions(const Program& program, const LaunchOptions& o) {
                            " blocks is no multiple of clusters of ", o.cluster[0], "x",
                            o.cluster[1], "x", o.cluster[2]);
   // PTX for an older GPU may run on a newer one; the driver knows what the device has.
-  constexpr int64_t kMostShared = 227 << 10;
-  if (o.dynamic_shared < 0 || program.shared_bytes + o.dynamic_shared > kMostShared)
+  constexpr int64_t kMaxSharedBytes = 227 << 10;
+  if (o.dynamic_shared < 0 || program.shared_bytes + o.dynamic_shared > kMaxSharedBytes)
     return InvalidArgument("kernel ", kernel.name, " with ",
                            program.shared_bytes + o.dynamic_shared,
-                           " bytes of shared memory a block: a GPU has at most ", kMostShared);
+                           " bytes of shared memory a block: a GPU has at most ", kMaxSharedBytes);
   return absl::OkStatus();
 }
 

@@ -20,7 +20,9 @@
 #include "absl/container/flat_hash_set.h"
 #include "ir/module.h"
 #include "passes/fusions/fused_producer.h"
+#include "passes/rewrite/control_edges.h"
 #include "passes/rewrite/matchers.h"
+#include "types/shape_bytes.h"
 
 namespace hlokit {
 namespace {
@@ -50,7 +52,7 @@ bool MovesInLoop(Opcode opcode) {
 }
 
 bool IsLoopKernel(const Instruction& i) {
-  if (!i.control_predecessors().empty() || !i.control_successors().empty()) return false;
+  if (HasControlEdges(i)) return false;
   if (i.opcode() == Opcode::kFusion) return i.attr<FusionAttrs>().kind == FusionKind::kLoop;
   if (!i.shape().IsArray() && i.opcode() != Opcode::kReduce) return false;
   return (HasTrait(i.opcode(), kElementwise) && i.operand_count() > 0) || MovesInLoop(i.opcode());
@@ -75,7 +77,6 @@ bool IsCostlyToRepeat(const Instruction& i) {
     case Opcode::kTan:
     case Opcode::kTanh:
     case Opcode::kFusion:
-      return true;
     case Opcode::kRemainder:
       return true;
     case Opcode::kConvert:  // what was rounded is not rounded again
@@ -149,13 +150,6 @@ bool ReadsAgain(const Instruction& user, const Instruction& x) {
   return false;
 }
 
-int64_t Bytes(const Shape& shape) {
-  int64_t bytes = 0;
-  for (const ShapeLeaf& leaf : Leaves(shape))
-    if (leaf.shape->IsArray()) bytes += leaf.shape->ByteSize();
-  return bytes;
-}
-
 // At most one operand is as large as the result, what costs nothing left out.
 bool ReadsOneArray(const Instruction& i) {
   int64_t large = 0;
@@ -170,8 +164,8 @@ bool ReadsOneArray(const Instruction& i) {
 bool ReadsLessThanItGives(const Instruction& i) {
   std::set<const Instruction*> operands(i.operands().begin(), i.operands().end());
   int64_t read = 0;
-  for (const Instruction* x : operands) read += Bytes(x->shape());
-  return read < Bytes(i.shape());
+  for (const Instruction* x : operands) read += TotalBytes(x->shape());
+  return read < TotalBytes(i.shape());
 }
 
 // How often each instruction of a body is spelled out in a loop's code: once for each index at

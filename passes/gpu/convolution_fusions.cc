@@ -16,6 +16,7 @@
 #include "passes/framework/pass_arguments.h"
 #include "passes/gpu/convolution_calls.h"
 #include "passes/gpu/fused_members.h"
+#include "passes/rewrite/control_edges.h"
 #include "passes/rewrite/dead_code.h"
 #include "passes/rewrite/exact_types.h"
 #include "passes/rewrite/matchers.h"
@@ -31,10 +32,6 @@ bool IsCudnnType(ElementType type, int64_t capability) {
   if (IsFloat(type) && BitWidth(type) <= 8) return capability >= kFloat8Capability;
   return type == ElementType::kF16 || type == ElementType::kF32 || type == ElementType::kS8 ||
          type == ElementType::kS32 || type == ElementType::kPred;
-}
-
-bool IsOrdered(const Instruction& i) {
-  return !i.control_predecessors().empty() || !i.control_successors().empty();
 }
 
 class ConvolutionFusion {
@@ -58,8 +55,8 @@ class ConvolutionFusion {
   // Both operands' conversions, or none.
   void AddConversionsBefore() {
     const Instruction *x = convolution_->operand(0), *w = convolution_->operand(1);
-    if (x->opcode() != Opcode::kConvert || w->opcode() != Opcode::kConvert || IsOrdered(*x) ||
-        IsOrdered(*w))
+    if (x->opcode() != Opcode::kConvert || w->opcode() != Opcode::kConvert || HasControlEdges(*x) ||
+        HasControlEdges(*w))
       return;
     const ElementType from = x->operand(0)->shape().type, to = x->shape().type;
     if (w->operand(0)->shape().type != from || w->shape().type != to ||
@@ -111,7 +108,7 @@ class ConvolutionFusion {
   }
 
   bool IsStep(const Instruction& i) const {
-    return HasTrait(i.opcode(), kElementwise) && i.called().empty() && !IsOrdered(i) &&
+    return HasTrait(i.opcode(), kElementwise) && i.called().empty() && !HasControlEdges(i) &&
            i.shape().IsArray() && SameDims(i.shape(), convolution_->shape()) &&
            i.shape().layout == convolution_->shape().layout &&
            IsCudnnType(i.shape().type, capability_);
@@ -126,7 +123,7 @@ class ConvolutionFusion {
       brought.push_back(x);
       return true;
     }
-    if (x->opcode() != Opcode::kBroadcast || IsOrdered(*x))
+    if (x->opcode() != Opcode::kBroadcast || HasControlEdges(*x))
       return x->shape().IsScalar() || SameDims(x->shape(), convolution_->shape());
     const DimVector& where = x->attr<BroadcastAttrs>().dimensions;
     const int64_t feature = convolution_->attr<ConvolutionAttrs>().dim_labels.output_feature;
@@ -186,7 +183,7 @@ class ConvFusionRewriter final : public ComputationPass {
     for (Instruction* i : c.PostOrder())
       if (i->opcode() == Opcode::kConvolution &&
           i->attr<ConvolutionAttrs>().convolution_kind != ConvolutionKind::kUnset &&
-          !IsOrdered(*i) && control().Permit(name(), *i, *i))
+          !HasControlEdges(*i) && control().Permit(name(), *i, *i))
         convolutions.push_back(i);
     for (Instruction* i : convolutions) ConvolutionFusion(i, capability_).Run();
     if (!convolutions.empty()) RemoveDead(c);

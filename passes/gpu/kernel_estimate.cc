@@ -9,6 +9,7 @@
 #include "ir/computation.h"
 #include "passes/fusions/fusion_rules.h"
 #include "passes/gpu/triton_support.h"
+#include "types/shape_bytes.h"
 
 namespace hlokit {
 namespace {
@@ -16,12 +17,7 @@ namespace {
 constexpr double kLanes = 84 * 128, kLaneHertz = 1.8e9;
 constexpr double kMemoryBytes = 768e9, kCacheBytes = 4 * kMemoryBytes;  // a second
 
-double BytesOf(const Shape& shape) {
-  double bytes = 0;
-  for (const ShapeLeaf& leaf : Leaves(shape))
-    if (leaf.shape->IsArray()) bytes += static_cast<double>(leaf.shape->ByteSize());
-  return bytes;
-}
+double BytesOf(const Shape& shape) { return static_cast<double>(TotalBytes(shape)); }
 
 }  // namespace
 

@@ -25,8 +25,6 @@ class KernelEstimate {
   double Seconds() const;
   // How many elements of `operand` are read, repetitions counted.
   double ReadsOf(const Instruction& operand) const;
-  // Whether a reduction is computed last, by many threads for each result.
-  bool reduces() const { return reduces_; }
 
  private:
   struct Read {
@@ -39,8 +37,8 @@ class KernelEstimate {
 
   std::vector<Read> reads_;
   double work_ = 0, threads_ = 1, written_ = 0, elements_ = 1;
-  bool reduces_ = false;
-  bool once_ = false;  // by tiles, which are kept: each element is computed once
+  bool reduces_ = false;  // last, by many threads for each result
+  bool once_ = false;     // by tiles, which are kept: each element is computed once
 };
 
 // The reduction that a kernel computes last, behind elementwise steps and reshapes; null where

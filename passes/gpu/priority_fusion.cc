@@ -24,6 +24,7 @@
 #include "passes/gpu/kernel_estimate.h"
 #include "passes/gpu/small_fusions.h"
 #include "passes/gpu/triton_support.h"
+#include "passes/rewrite/control_edges.h"
 #include "passes/rewrite/dead_code.h"
 
 namespace hlokit {
@@ -60,12 +61,8 @@ const Instruction& LastPart(const Instruction& kernel) {
   return kernel.opcode() == Opcode::kFusion ? *kernel.to_apply()->root() : kernel;
 }
 
-bool IsOrderedByControl(const Instruction& i) {
-  return !i.control_predecessors().empty() || !i.control_successors().empty();
-}
-
 bool IsKernel(const Instruction& i) {
-  if (IsOrderedByControl(i) || i.IsConstant() || i.IsParameter()) return false;
+  if (HasControlEdges(i) || i.IsConstant() || i.IsParameter()) return false;
   if (i.opcode() != Opcode::kFusion)
     return i.shape().IsArray() && (CanFuse(i) || (i.opcode() == Opcode::kScatter && IsPlain(i)));
   if (!i.attr<FusionAttrs>().output_to_operand_aliasing.empty()) return false;

@@ -5,6 +5,11 @@
 
 namespace hlokit {
 
+// Whether others are ordered before or behind it.
+inline bool HasControlEdges(const Instruction& i) {
+  return !i.control_predecessors().empty() || !i.control_successors().empty();
+}
+
 // Takes the control edges of `old`, whose users now read `made`. Where `made` was made for this, it
 // gets them; where it stood before (`is_new` false), it may come before what `old` comes after, so
 // that `old`'s predecessors are ordered before its successors directly.

@@ -41,6 +41,7 @@ struct SharedRings::Ring {
 struct SharedRings::Peer {
   std::mutex sending;
   Ring* out = nullptr;
+  uint64_t out_read = 0;  // how far the receiver had read when this last looked
   std::deque<Request*> unsent;
 
   std::mutex receiving;
@@ -120,7 +121,11 @@ void SharedRings::Flush(Peer& peer) {
     Request& request = *peer.unsent.front();
     const uint64_t size = Padded(request.bytes), left = kRingSize - at % kRingSize;
     const uint64_t skipped = left < size ? left : 0;
-    if (at + skipped + size - ring.read.load(std::memory_order_acquire) > kRingSize) break;
+    const uint64_t end = at + skipped + size;
+    if (end - peer.out_read > kRingSize) {  // the receiver's cache line, so only where it must be
+      peer.out_read = ring.read.load(std::memory_order_acquire);
+      if (end - peer.out_read > kRingSize) break;
+    }
     if (skipped > 0) {
       const MessageHead mark{kToEnd, 0};
       memcpy(ring.bytes + at % kRingSize, &mark, sizeof mark);

@@ -46,12 +46,12 @@ void GroupArray::Copy(const void* source, void* target, int64_t size) const {
                     std::min(kCopyBytes, size - at));
 }
 
-const char* MemberReduction::Run(std::span<const char* const> operands, int64_t at, int64_t n) {
+void MemberReduction::RunInto(std::span<const char* const> operands, int64_t at, int64_t n,
+                              char* into) {
   for (size_t member = 0; member < operands.size(); ++member)
     array_.combine(member == 0 ? HLOKIT_REDUCER_FIRST : HLOKIT_REDUCER_NEXT, accumulators_,
                    const_cast<char*>(operands[member]) + at, n);
-  array_.combine(HLOKIT_REDUCER_LAST, accumulators_, block_, n);
-  return block_;
+  array_.combine(HLOKIT_REDUCER_LAST, accumulators_, into, n);
 }
 
 bool IsShort(const Communicator::Part& part) {

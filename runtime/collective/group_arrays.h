@@ -52,7 +52,12 @@ class MemberReduction {
   explicit MemberReduction(const HlokitCollectiveArray& array) : array_(array) {}
   // The `n` elements (up to kBlock) at byte `at` of each of `operands`, which are in the group's
   // order; the result lies in the object until the next call.
-  const char* Run(std::span<const char* const> operands, int64_t at, int64_t n);
+  const char* Run(std::span<const char* const> operands, int64_t at, int64_t n) {
+    RunInto(operands, at, n, block_);
+    return block_;
+  }
+  // The same with the result at `into`, which may be the same place of one of the operands.
+  void RunInto(std::span<const char* const> operands, int64_t at, int64_t n, char* into);
 
  private:
   const HlokitCollectiveArray& array_;

@@ -122,6 +122,7 @@ class GroupCollective {
   std::vector<int> others_;  // ranks of the members' processes but this one, ascending
   int tag_ = 0;
   std::vector<const void*> pointers_;
+  int64_t kept_used_ = 0;  // bytes of the thread's scratch memory
   std::vector<std::unique_ptr<char[]>> scratch_;
   std::vector<Transport::Request> requests_;  // given up before the memory above goes
 };

@@ -36,6 +36,15 @@ Communicator::End ProcessCommunicator::Together(const Part& part, bool is_short,
   LocalMember own{{part.operands, part.results, part.own}, part.place};
   std::shared_ptr<GroupMeetings::Meeting> meeting;
   const bool all_here = here == part.group.size();
+  if (here == 1 && !all_here) {  // nobody to meet in this process
+    {
+      const Rendezvous::Lock lock = waits().TakeLock();
+      if (const End end = waits().Ended(part.waiter); end != End::kNone) return end;
+    }
+    LocalMember* const alone = &own;
+    Exchange(part, {&alone, 1}, remote);
+    return own.end;
+  }
   const auto work_for_all = [&](GroupMeetings::Meeting& all) {
     if (all_here && !is_short) return false;
     if (all_here)

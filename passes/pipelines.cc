@@ -21,7 +21,7 @@ struct Pipeline {
   "fix<"                  \
   "algsimp{exact},"       \
   "constant_folding,"     \
-  "cse,"                  \
+  "cse{iotas},"           \
   "tuple-simplifier,"     \
   "dce"                   \
   ">,"
@@ -31,7 +31,7 @@ struct Pipeline {
   "fix<"                  \
   "tuple-simplifier,"     \
   "algsimp{exact},"       \
-  "cse,"                  \
+  "cse{iotas},"           \
   "dce"                   \
   ">,"
 
@@ -49,13 +49,11 @@ constexpr absl::string_view kElementKernelPasses =
     "zero_sized_hlo_elimination,"
     "tuple-simplifier,"
     "dce,"
-    "unrounded-products,"
-    HLOKIT_SIMPLIFIED
+    "unrounded-products," HLOKIT_SIMPLIFIED
     "simplify-conditional,"
     "simplify-while-loops{plain},"
     "call-inliner{manual-bodies},"
-    "cse_barrier_expander,"
-    HLOKIT_SIMPLIFIED
+    "cse_barrier_expander," HLOKIT_SIMPLIFIED
     "tree_reduction_rewriter{rounded},"
     "reduce-window-rewriter{rounded},"
     "argmax-rewriter,"
@@ -64,8 +62,7 @@ constexpr absl::string_view kElementKernelPasses =
     "while-loop-trip-count-annotator,"
     "transpose-folding{any},"
     "narrow-operand-upcaster,"
-    "layout-assignment,"
-    HLOKIT_NORMALIZED
+    "layout-assignment," HLOKIT_NORMALIZED
     "short-row-splitter,"
     "window-splitter,"
     "unrounded-results,";
@@ -74,7 +71,7 @@ constexpr Pipeline kPipelines[] = {
     {"cpu", kElementKernelPasses,
      "attention-fusion,"
      "fusion,"
-     "cse,"
+     "cse{iotas},"
      "dce,"
      "cpu_multi_output_fusion,"
      "horizontal_loop_fusion,"
@@ -84,12 +81,11 @@ constexpr Pipeline kPipelines[] = {
     {"cuda", kElementKernelPasses,
      "dot-strength-reduction{least=65536},"
      "reduce-window-rewriter{least=128},"
-     "scatter-sorter,"
-     HLOKIT_NORMALIZED
+     "scatter-sorter," HLOKIT_NORMALIZED
      "fusion{launch-work=65536 max-members=1000 max-code=3000 max-copies=64 max-inputs=64 "
      "min-rows=1 "
      "min-row=2 min-columns=1 lanes=1},"
-     "cse,"
+     "cse{iotas},"
      "dce,"
      "multi_output_fusion{elements},"
      "horizontal_loop_fusion,"

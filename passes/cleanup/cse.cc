@@ -91,7 +91,18 @@ bool Commutes(const Instruction* i) {
   return HasTrait(i->opcode(), kCommutative) && i->operand_count() == 2;
 }
 
+// Iotas that stay although an equal one came before: that one, for each.
+using FirstIotas = absl::flat_hash_map<const Instruction*, const Instruction*>;
+
+// The operand, or the iota that it is as good as.
+const Instruction* Canonical(const Instruction* operand, const FirstIotas& iotas) {
+  if (operand->opcode() != Opcode::kIota) return operand;
+  const auto found = iotas.find(operand);
+  return found == iotas.end() ? operand : found->second;
+}
+
 struct Hash {
+  const FirstIotas* iotas;
   size_t operator()(const Instruction* i) const {
     size_t h = absl::HashOf(static_cast<int>(i->opcode()), i->shape());
     if (i->IsConstant()) {
@@ -100,10 +111,12 @@ struct Hash {
       return absl::HashOf(h, absl::string_view(reinterpret_cast<const char*>(value.data()), bytes));
     }
     if (Commutes(i)) {
-      const auto [low, high] = std::minmax({i->operand(0)->id(), i->operand(1)->id()});
+      const auto [low, high] = std::minmax(
+          {Canonical(i->operand(0), *iotas)->id(), Canonical(i->operand(1), *iotas)->id()});
       return absl::HashOf(h, low, high);
     }
-    for (const Instruction* operand : i->operands()) h = absl::HashOf(h, operand->id());
+    for (const Instruction* operand : i->operands())
+      h = absl::HashOf(h, Canonical(operand, *iotas)->id());
     if (i->opcode() == Opcode::kGetTupleElement) h = absl::HashOf(h, i->tuple_index());
     return h;
   }
@@ -112,14 +125,20 @@ struct Hash {
 // Exact, or but for the order of dimensions in memory.
 template <bool kInAnyOrder>
 struct Equal {
-  bool same_shardings = false;
+  bool same_shardings;
+  const FirstIotas* iotas;
+  bool Same(const Instruction* x, const Instruction* y) const {
+    return x == y || Canonical(x, *iotas) == Canonical(y, *iotas);
+  }
   bool operator()(const Instruction* a, const Instruction* b) const {
     if (a == b) return true;
     const bool same =
         kInAnyOrder ? SameButForOrder(a->shape(), b->shape()) : a->shape() == b->shape();
     if (!same || !SameSharding(a, b, same_shardings) || !SameButForShape(a, b)) return false;
-    if (std::equal(a->operands().begin(), a->operands().end(), b->operands().begin())) return true;
-    return Commutes(a) && a->operand(0) == b->operand(1) && a->operand(1) == b->operand(0);
+    if (std::equal(a->operands().begin(), a->operands().end(), b->operands().begin(),
+                   [this](const Instruction* x, const Instruction* y) { return Same(x, y); }))
+      return true;
+    return Commutes(a) && Same(a->operand(0), b->operand(1)) && Same(a->operand(1), b->operand(0));
   }
 };
 
@@ -127,7 +146,8 @@ struct Equal {
 class Seen {
  public:
   explicit Seen(bool same_shardings)
-      : exact_(0, Hash(), {same_shardings}), in_any_order_(0, Hash(), {same_shardings}) {}
+      : exact_(0, Hash{&iotas_}, {same_shardings, &iotas_}),
+        in_any_order_(0, Hash{&iotas_}, {same_shardings, &iotas_}) {}
 
   // One that computes what `i` does; null if there is none, and then `i` is remembered.
   Instruction* TwinOf(Instruction* i) {
@@ -140,16 +160,46 @@ class Seen {
     return *similar;
   }
 
+  // Remembers which iota `iota` is as good as, where both stay.
+  void Keep(Instruction* iota) {
+    const Instruction* const twin = *exact_.insert(iota).first;
+    if (twin != iota) iotas_[iota] = twin;
+  }
+
+  // Equal iotas among the operands of one instruction: the first one for all.
+  bool MergeIotasOf(Instruction* user) const {
+    bool changed = false;
+    for (int64_t k = 1; k < user->operand_count(); ++k) {
+      const Instruction* const iota = Canonical(user->operand(k), iotas_);
+      if (iota->opcode() != Opcode::kIota) continue;
+      for (int64_t earlier = 0; earlier < k; ++earlier) {
+        Instruction* const first = user->operand(earlier);
+        if (first == user->operand(k) || Canonical(first, iotas_) != iota) continue;
+        user->SetOperand(k, first);
+        changed = true;
+        break;
+      }
+    }
+    return changed;
+  }
+
  private:
+  FirstIotas iotas_;
   absl::flat_hash_set<Instruction*, Hash, Equal<false>> exact_;
   absl::flat_hash_set<Instruction*, Hash, Equal<true>> in_any_order_;
 };
 
 class Cse final : public ComputationPass {
  public:
+  explicit Cse(bool iotas) : iotas_(iotas) {}
   absl::string_view name() const override { return "cse"; }
   bool into_fusions() const override { return true; }
-  absl::StatusOr<bool> RunOnComputation(Computation& c) override { return MergeEqual(c); }
+  absl::StatusOr<bool> RunOnComputation(Computation& c) override {
+    return MergeEqual(c, /*same_shardings=*/false, iotas_);
+  }
+
+ private:
+  const bool iotas_;
 };
 
 }  // namespace
@@ -158,10 +208,17 @@ bool SameComputation(const Computation* a, const Computation* b, int64_t limit) 
   return Alike(a, b, limit, kMaxComparedDepth);
 }
 
-bool MergeEqual(Computation& computation, bool same_shardings) {
+bool MergeEqual(Computation& computation, bool same_shardings, bool iotas) {
   bool changed = false;
   Seen seen(same_shardings);
   for (Instruction* i : computation.PostOrder()) {
+    if (!iotas) {
+      if (i->opcode() == Opcode::kIota) {
+        if (Mergeable(i)) seen.Keep(i);
+        continue;
+      }
+      changed |= seen.MergeIotasOf(i);
+    }
     if (!Mergeable(i) || (i->users().empty() && !i->IsRoot())) continue;
     Instruction* const twin = seen.TwinOf(i);
     if (twin == nullptr) continue;
@@ -172,7 +229,10 @@ bool MergeEqual(Computation& computation, bool same_shardings) {
   return changed;
 }
 
-std::unique_ptr<Pass> CreateCse() { return std::make_unique<Cse>(); }
+std::unique_ptr<Pass> CreateCse(PassArguments& arguments) {
+  return std::make_unique<Cse>(
+      arguments.Flag("iotas", "merges equal iotas, too, that no instruction reads together"));
+}
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -44,37 +44,48 @@ Instruction* UpdateRows(HloWriter& w, Instruction* updates, int64_t count,
   return w.Reshape(w.Transpose(updates, order), dims);
 }
 
-// Whether the window that begins at the row's indices lies inside, as one pred.
-Instruction* IsInside(HloWriter& w, Instruction* row, const Plan& plan) {
-  const ElementType type = row->shape().type;
+// Where the window of an index vector begins, as a list: its parts, zero where the vector is
+// silent.
+Instruction* FullIndex(HloWriter& w, Instruction* row, const Plan& plan) {
+  const DimVector& map = plan.attrs.scatter_dims_to_operand_dims;
+  std::vector<Instruction*> parts;
+  for (int64_t d = 0; d < plan.operand->rank(); ++d) {
+    const int64_t k = std::find(map.begin(), map.end(), d) - map.begin();
+    const bool given = k < static_cast<int64_t>(map.size());
+    parts.push_back(given ? w.SliceOf(row, 0, k, k + 1) : w.List(row->shape().type, {0}));
+  }
+  return parts.empty() ? nullptr : w.Concatenate(parts, 0);
+}
+
+// Whether the window that begins there lies inside, as one pred; null where it always does.
+Instruction* IsInside(HloWriter& w, Instruction* index, const Plan& plan) {
+  if (plan.attrs.scatter_dims_to_operand_dims.empty()) return nullptr;
+  const ElementType type = index->shape().type;
   const int bits = BitWidth(type) - (IsSigned(type) ? 1 : 0);
   const int64_t most = bits >= 63 ? INT64_MAX : (int64_t{1} << bits) - 1;
-  Instruction* inside = nullptr;
-  auto also = [&](Instruction* test) {
-    inside = inside == nullptr ? test : w.Binary(Opcode::kAnd, inside, test);
-  };
-  const DimVector& map = plan.attrs.scatter_dims_to_operand_dims;
-  for (size_t k = 0; k < map.size(); ++k) {
-    Instruction* index = w.ElementOf(row, k);
-    const int64_t last = plan.operand->dims[map[k]] - plan.window[map[k]];
-    if (IsSigned(type)) also(w.Compare(index, w.Integer(type, 0), ComparisonDirection::kGe));
-    also(w.Compare(index, w.Integer(type, std::min(last, most)), ComparisonDirection::kLe));
-  }
-  return inside;
+  std::vector<int64_t> last;
+  for (int64_t d = 0; d < plan.operand->rank(); ++d)
+    last.push_back(std::min(plan.operand->dims[d] - plan.window[d], most));
+  Instruction* inside = w.Binary(
+      Opcode::kAnd, w.Compare(w.FillInteger(index->shape(), 0), index, ComparisonDirection::kLe),
+      w.Compare(w.List(type, last), index, ComparisonDirection::kGe));
+  return w.Reduce(inside, w.Integer(ElementType::kPred, 1), {0},
+                  MakeReducer(*inside->module(), Opcode::kAnd, ElementType::kPred));
 }
 
 // The operands after the window at `row` has been combined with the updates of one index vector.
 std::vector<Instruction*> UpdateOnce(HloWriter& w, absl::Span<Instruction* const> operands,
                                      Instruction* row, std::vector<Instruction*> updates,
                                      const Plan& plan) {
-  const auto start =
-      WindowStart(w, row, plan.attrs.scatter_dims_to_operand_dims, plan.operand->rank());
+  Instruction* index = FullIndex(w, row, plan);
+  std::vector<Instruction*> start;
+  for (int64_t d = 0; d < plan.operand->rank(); ++d) start.push_back(w.ElementOf(index, d));
   std::vector<Instruction*> arguments;
   for (Instruction* operand : operands)
     arguments.push_back(w.DynamicSlice(operand, start, plan.window));
   for (Instruction* update : updates) arguments.push_back(w.Reshape(update, plan.window));
   std::vector<Instruction*> combined = InlineElementwise(w, *plan.scatter->to_apply(), arguments);
-  Instruction* inside = IsInside(w, row, plan);
+  Instruction* inside = IsInside(w, index, plan);
   std::vector<Instruction*> results;
   for (size_t k = 0; k < operands.size(); ++k) {
     Instruction* value =

@@ -194,6 +194,61 @@ TEST(CpuBackendTest, BitsDoNotDependOnTheNumberOfParts) {
   }
 }
 
+// Three times x = x * c + x for each of so many even c, then x = 4 * x by a loop inside.
+std::string LoopOfSteps(int steps) {
+  std::string text = R"(HloModule m
+inner { t = (s32[], u32[8]) parameter(0)  n = s32[] get-tuple-element(t), index=0
+  v = u32[8] get-tuple-element(t), index=1  o = s32[] constant(1)
+  m = s32[] add(n, o)  w = u32[8] add(v, v)  ROOT r = (s32[], u32[8]) tuple(m, w) }
+few { t = (s32[], u32[8]) parameter(0)  n = s32[] get-tuple-element(t), index=0
+  l = s32[] constant(2)  ROOT c = pred[] compare(n, l), direction=LT }
+more { t = (s32[], u32[8]) parameter(0)  n = s32[] get-tuple-element(t), index=0
+  l = s32[] constant(3)  ROOT c = pred[] compare(n, l), direction=LT }
+body { t = (s32[], u32[8]) parameter(0)  n = s32[] get-tuple-element(t), index=0
+  x0 = u32[8] get-tuple-element(t), index=1  zero = s32[] constant(0)
+)";
+  for (int k = 1; k <= steps; ++k)
+    absl::StrAppend(&text, "  q", k, " = u32[8] constant({", 2 * k, ", 2, 4, 6, 10, 12, 16, ",
+                    2 * k + 2, "})\n  m", k, " = u32[8] multiply(x", k - 1, ", q", k, ")\n  x", k,
+                    " = u32[8] add(m", k, ", x", k - 1, ")\n");
+  absl::StrAppend(&text, "  s = (s32[], u32[8]) tuple(zero, x", steps, R"()
+  w = (s32[], u32[8]) while(s), condition=few, body=inner
+  y = u32[8] get-tuple-element(w), index=1  o = s32[] constant(1)  z = s32[] add(n, o)
+  ROOT r = (s32[], u32[8]) tuple(z, y) }
+ENTRY e { p = u32[8] parameter(0)  i = s32[] constant(0)  s = (s32[], u32[8]) tuple(i, p)
+  w = (s32[], u32[8]) while(s), condition=more, body=body
+  ROOT r = u32[8] get-tuple-element(w), index=1 })");
+  return text;
+}
+
+// What stands in a loop's body is cut too, and what crosses a cut goes through memory.
+TEST(CpuBackendTest, LongBodiesOfLoopsAreSeveralFunctions) {
+  constexpr uint32_t kSteps = 60;
+  const std::vector<uint32_t> start = {1, 2, 3, 4, 5, 6, 7, 8};
+  Literal argument(Shape::Array(ElementType::kU32, {8})), expected = argument;
+  for (uint32_t e = 0; e < 8; ++e) {
+    const std::vector<uint32_t> factors = {0, 2, 4, 6, 10, 12, 16, 0};
+    uint32_t x = argument.as<uint32_t>()[e] = start[e];
+    for (int trip = 0; trip < 3; ++trip) {
+      for (uint32_t k = 1; k <= kSteps; ++k)
+        x += x * (e == 0 ? 2 * k : e == 7 ? 2 * k + 2 : factors[e]);
+      x *= 4;
+    }
+    expected.as<uint32_t>()[e] = x;
+  }
+  for (int threads : {1, 2, 3}) {
+    CompileOptions options;
+    options.which_passes = CompileOptions::Passes::kNone;
+    options.threads = threads;
+    const std::unique_ptr<Executable> loop = Compile(LoopOfSteps(kSteps), options);
+    ASSERT_NE(loop, nullptr);
+    EXPECT_EQ(loop->stats().objects, threads);
+    const auto result = loop->Run({&argument, 1});
+    ASSERT_TRUE(result.ok()) << result.status();
+    EXPECT_EQ(*result, expected) << threads;
+  }
+}
+
 TEST(CpuBackendTest, SmallResultsOfManyFunctionsAreLoops) {
   EXPECT_GT(CodeOfSumsOfExponentials(5), 0);
   EXPECT_LT(CodeOfSumsOfExponentials(5), 8000);

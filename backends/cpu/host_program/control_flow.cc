@@ -99,7 +99,15 @@ bool ModuleEmitter::IsInline(const Step& step) const {
 }
 
 absl::Status ModuleEmitter::EmitInline(Frame& f, const StepSequence& sequence) {
-  for (const Step& step : sequence.steps) RETURN_IF_ERROR(EmitStep(f, step));
+  for (size_t next = 0; next < sequence.steps.size();) {
+    if (HasRoom(sequence, next, true)) {
+      RETURN_IF_ERROR(EmitStep(f, sequence.steps[next++]));
+      continue;
+    }
+    ASSIGN_OR_RETURN(llvm::Function * piece,
+                     EmitPiece(sequence, sequence.computation->name(), next, false));
+    CallComputation(f, piece);
+  }
   return absl::OkStatus();
 }
 

@@ -17,11 +17,8 @@
 namespace hlokit {
 namespace {
 
-// Work (in simple float operations) below which a kernel stands in its caller.
-constexpr double kInlineWork = 256;
-
 // LLVM's work for a function and a block, in its work for an instruction.
-constexpr double kFunctionWork = 26, kBlockWork = 13;
+constexpr size_t kFunctionWork = 26, kBlockWork = 13;
 
 double WorkOf(const Kernel& kernel) { return static_cast<double>(kernel.units) * kernel.unit_cost; }
 
@@ -269,7 +266,7 @@ llvm::Function* DeclareFunction(llvm::Module& module, const std::string& name, s
 }
 
 size_t CodeCount::Code() const {
-  size_t code = 0;
+  size_t code = kBlockWork * function_.size();
   for (const llvm::BasicBlock& block : function_)
     for (const llvm::Instruction& i : block)
       code += !llvm::isa<llvm::CallInst>(i) || llvm::isa<llvm::IntrinsicInst>(i);
@@ -282,7 +279,7 @@ double CompileWork(const llvm::Function& function) {
   const double code = function.getInstructionCount();
   // No loops for LLVM's passes.
   if (function.size() == 1 || function.hasFnAttribute(kInVectors)) return kFunctionWork + code / 2;
-  return kFunctionWork + code + kBlockWork * static_cast<double>(function.size());
+  return kFunctionWork + code + static_cast<double>(kBlockWork * function.size());
 }
 
 }  // namespace hlokit

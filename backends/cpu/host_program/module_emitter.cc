@@ -4,10 +4,11 @@
 //
 // Functions are distributed to the parts (LLVM modules that threads compile in parallel) by their
 // size: those of the host program as they are written, then the kernels, the long ones first. Long
-// sequences are cut into functions of kPiece steps, or of kPieceCode LLVM instructions, since
-// LLVM's time grows faster than the function. For example
-//   entry of 90 steps, 1,500 instructions; kernels of 300, 200 and 100
-//   part 0: entry, its first piece (800), kernel of 100   part 1: second piece (700), 300, 200
+// sequences, bodies of loops among them, are cut into functions of kPieceSteps steps, or of kPiece
+// to kLongPiece LLVM instructions, since LLVM's time grows faster than the function, and a function
+// keeps one thread busy. For example
+//   a loop's body of 7 steps, 700 instructions; kernels of 300, 200 and 100
+//   part 0: the loop with the first two steps (260), 300   part 1: two pieces (440), 200, 100
 // Where the cuts are does not depend on the number of parts: values in registers end there, and so
 // may the rounding of a product that a sum follows.
 #include "backends/cpu/host_program/module_emitter_internal.h"
@@ -23,15 +24,43 @@ namespace hlokit {
 namespace {
 
 // Steps in one function.
-constexpr size_t kPiece = 64;
-// LLVM instructions in one function, from which on the next step begins another: some 10 ms.
-constexpr size_t kPieceCode = 600;
+constexpr size_t kPieceSteps = 64;
+// LLVM instructions in one function, in CodeCount's measure, from which on the next step may begin
+// another, and does: 5 to 10 ms of LLVM's time.
+constexpr double kPiece = 200, kLongPiece = 350;
+// Less than this is not cut off before a loop.
+constexpr double kShortPiece = 120;
+// Simple operations (RoughCode) that are not worth a function, and LLVM instructions for one.
+constexpr int64_t kFewOperations = 40;
+constexpr double kCodeOfRough = 3;
+// Words through memory that a later cut has to save.
+constexpr int64_t kFewWords = 2;
 // Sequences of so few steps stand where their callers do, for LLVM to inline them.
 constexpr size_t kFewSteps = 4;
 
 // Fields of HlokitRunContext that compiled code reads (runtime/context.h keeps their places).
 constexpr int64_t kReplicaOffset = 24;
 constexpr int64_t kPartitionOffset = 28;
+
+// Words of small arrays that steps from `next` on read and those before them, or the caller, wrote:
+// as far as the next kPieceSteps / 2 of them tell.
+int64_t Crossing(absl::Span<const Step> steps, size_t next) {
+  constexpr int64_t kSmall = 64;
+  std::vector<Slice> known;
+  int64_t words = 0;
+  const auto add = [&](const Slice& slice) {
+    if (slice.size > kSmall || std::find(known.begin(), known.end(), slice) != known.end())
+      return false;
+    known.push_back(slice);
+    return true;
+  };
+  for (const Step& step : steps.subspan(next, kPieceSteps / 2)) {
+    for (const Slice& slice : step.operands)
+      if (add(slice)) words += (slice.size + 3) / 4;
+    for (const Slice& slice : step.results) add(slice);
+  }
+  return words;
+}
 
 }  // namespace
 
@@ -122,7 +151,7 @@ absl::StatusOr<llvm::Function*> ModuleEmitter::EmitSequence(const StepSequence& 
   }
   std::vector<llvm::Function*> pieces;
   do {
-    ASSIGN_OR_RETURN(pieces.emplace_back(), EmitPiece(sequence, name, next));
+    ASSIGN_OR_RETURN(pieces.emplace_back(), EmitPiece(sequence, name, next, true));
   } while (next < sequence.steps.size());
   if (pieces.size() == 1) {
     if (caller == nullptr) pieces[0]->setName(name);
@@ -160,22 +189,60 @@ absl::Status ModuleEmitter::EmitTimed(Frame& f, const Step& step) {
 
 // Steps up to the size of a piece, as a function of its own; `next` is then the first step left.
 absl::StatusOr<llvm::Function*> ModuleEmitter::EmitPiece(const StepSequence& sequence,
-                                                         const std::string& name, size_t& next) {
+                                                         const std::string& name, size_t& next,
+                                                         bool timed) {
   const absl::Span<const Step> steps = sequence.steps;
-  const size_t left = steps.size() - next;
-  const size_t end = left <= kPiece + kPiece / 2 ? steps.size() : next + kPiece;
+  const size_t begin = next, left = steps.size() - next;
+  const size_t end = left <= kPieceSteps + kPieceSteps / 2 ? steps.size() : next + kPieceSteps;
   const size_t part = LightestPart();
-  work_[part] += kPieceCode;  // those that are written meanwhile go elsewhere
+  work_[part] += kLongPiece;  // those that are written meanwhile go elsewhere
   llvm::Function* function = NewFunction(*out_.parts[part].module, HostName(name));
   function->addFnAttr(llvm::Attribute::NoInline);
   Frame frame(function, llvm::BasicBlock::Create(function->getContext(), "entry", function));
   const size_t outer = std::exchange(piece_code_, 0);
-  while (next < end && piece_code_ < kPieceCode) RETURN_IF_ERROR(EmitTimed(frame, steps[next++]));
+  while (next < end && (next == begin || HasRoom(sequence, next, false))) {
+    const Step& step = steps[next++];
+    RETURN_IF_ERROR(timed ? EmitTimed(frame, step) : EmitStep(frame, step));
+  }
   piece_code_ = outer;
   if (next == steps.size() && &sequence == &program_.entry()) EmitCopies(frame, sequence.copies);
   frame.b.CreateRetVoid();
-  work_[part] += CompileWork(*function) - kPieceCode;
+  work_[part] += CompileWork(*function) - kLongPiece;
   return function;
+}
+
+int64_t ModuleEmitter::RoughSize(const Step& step) const {
+  constexpr int64_t kBody = 10;
+  int64_t size = step.kind == StepKind::kKernel ? RoughCode(*step.instruction) : 0;
+  for (size_t body = 0; body < step.bodies.size(); ++body) {
+    size += kBody;
+    for (const Step& inner : BodyOf(step, body).steps) size += RoughSize(inner);
+  }
+  return size;
+}
+
+// A cut costs a run a call, and what crosses it goes through memory. So a loop that fits into a
+// piece begins one where it would not fit into this one; what stands in place is cut late; and no
+// cut is made where a later one of fewer words can be had, or where little is left.
+bool ModuleEmitter::HasRoom(const StepSequence& sequence, size_t next, bool in_place) const {
+  const absl::Span<const Step> steps = sequence.steps;
+  double code = static_cast<double>(piece_code_);
+  const auto with = [&](const Step& step) {
+    return code + kCodeOfRough * static_cast<double>(RoughSize(step));
+  };
+  if (!steps[next].bodies.empty() && code > kShortPiece && with(steps[next]) > kLongPiece)
+    return false;
+  if (code < (in_place ? kLongPiece : kPiece)) return true;
+  int64_t left = 0;
+  for (size_t k = next; k < steps.size() && left < kFewOperations; ++k) left += RoughSize(steps[k]);
+  if (left < kFewOperations) return true;
+  const int64_t crossing = Crossing(steps, next);
+  for (size_t k = next; k + 1 < steps.size(); ++k) {
+    code = with(steps[k]);
+    if (code > kLongPiece) return false;
+    if (Crossing(steps, k + 1) + kFewWords <= crossing) return true;
+  }
+  return false;
 }
 
 // void computation(context, arena, table)

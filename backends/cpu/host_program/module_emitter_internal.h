@@ -62,8 +62,14 @@ class ModuleEmitter {
   absl::StatusOr<llvm::Function*> EmitSequence(const StepSequence& sequence,
                                                const std::string& name, llvm::Module* caller);
   // The steps from `next` on, up to the size of a piece; `next` is then the first that is left.
+  // timed: by its steps.
   absl::StatusOr<llvm::Function*> EmitPiece(const StepSequence& sequence, const std::string& name,
-                                            size_t& next);
+                                            size_t& next, bool timed);
+  // Whether the function that is being written has room for the step `next`; in_place: for one of
+  // a loop's body or a branch that stands there.
+  bool HasRoom(const StepSequence& sequence, size_t next, bool in_place) const;
+  // RoughCode of a step, with all that it runs.
+  int64_t RoughSize(const Step& step) const;
   absl::Status EmitStep(Frame& f, const Step& step);
   absl::Status EmitByKind(Frame& f, const Step& step);
   absl::Status EmitKernelStep(Frame& f, const Instruction& i);
@@ -152,8 +158,8 @@ class ModuleEmitter {
   std::vector<double> work_;  // of LLVM in each part, in instructions
   std::vector<PendingKernel> kernels_;
   int64_t next_function_ = 0;
-  // LLVM instructions in the frame's function that count towards the size of a piece: they are the
-  // same whatever else is asked of the code (its time, checks).
+  // LLVM instructions in the frame's function that count towards the size of a piece (CodeCount):
+  // they are the same whatever else is asked of the code (its time, checks).
   size_t piece_code_ = 0;
   const Instruction* current_ = nullptr;  // whose code is being written, for notes
   // Stores of small values, and what of the arena is used otherwise.
@@ -165,14 +171,18 @@ absl::Status NoCode(const Instruction& unsupported);
 
 // Work (in simple float operations) above which threads share a kernel, in chunks.
 inline constexpr double kParallelWork = 150000, kChunkWork = 40000;
+// Work below which a kernel stands in its caller.
+inline constexpr double kInlineWork = 256;
 // Units in a chunk.
 int64_t GrainOf(const Kernel& kernel);
 // Whether EmitSmall takes the instruction.
 bool IsSmallInstruction(const Instruction& instruction);
+// Simple operations that a kernel step would write where it stands, roughly; 0 for a call.
+int64_t RoughCode(const Instruction& instruction);
 const Shape& LeafShape(const Shape& shape, int64_t leaf);
 
-// Adds the LLVM instructions that the function gains meanwhile to a count. Calls of functions that
-// check the code are none of them.
+// Adds the LLVM instructions that the function gains meanwhile to a count, blocks as kBlockWork of
+// them. Calls of functions that check the code are none of them.
 class CodeCount {
  public:
   CodeCount(size_t& count, const llvm::Function& function)

@@ -22,6 +22,8 @@ constexpr size_t kMaxCode = 200;  // steps, times elements
 // As many simple operations, with all that the elements' sums take, are written out at most: code
 // of more takes longer to compile than a kernel with its loop.
 constexpr int64_t kMaxWrittenOut = 160;
+// Of a loop, in simple operations.
+constexpr int64_t kLoopCode = 30;
 
 std::vector<llvm::Value*> ConstantIndex(Builder& b, const Shape& shape, int64_t at) {
   std::vector<llvm::Value*> multi(shape.rank());
@@ -128,9 +130,30 @@ llvm::StoreInst* LastStore(Builder& b) {
   return block->empty() ? nullptr : llvm::dyn_cast<llvm::StoreInst>(&block->back());
 }
 
+// All elements as one vector: what reads them, as a vector or one by one, gets them from the store
+// buffer, as it would not get a vector from stores of its parts.
+llvm::StoreInst* StoreTogether(Builder& b, const SmallValues::Elements& elements,
+                               const ArrayRef& array) {
+  const auto count = static_cast<unsigned>(elements.size());
+  llvm::Value* all =
+      llvm::PoisonValue::get(llvm::FixedVectorType::get(elements[0].re->getType(), count));
+  for (unsigned k = 0; k < count; ++k) all = b.CreateInsertElement(all, elements[k].re, k);
+  const auto bytes = static_cast<uint64_t>(BitWidth(array.shape.type)) / 8;
+  return b.CreateAlignedStore(all, array.base, llvm::Align(bytes));
+}
+
 }  // namespace
 
 bool IsSmallInstruction(const Instruction& i) { return IsSmallExpression(Expression::Of(&i)); }
+
+int64_t RoughCode(const Instruction& i) {
+  const Expression e = Expression::Of(&i);
+  if (IsSmallExpression(e)) return CodeWrittenOut(e);
+  double elements = 0;
+  for (const Shape& shape : e.shapes) elements += static_cast<double>(shape.ElementCount());
+  if (ElementCost(e) * elements > kInlineWork) return 0;
+  return kLoopCode + 4 * static_cast<int64_t>(Body(e).size());
+}
 
 bool ModuleEmitter::EmitSmall(Frame& f, const Instruction& i, const Instruction** unsupported) {
   const Expression e = Expression::Of(&i);
@@ -177,6 +200,11 @@ void ModuleEmitter::StoreElements(Frame& f, const Slice& slice, const Shape& sha
                                   const SmallValues::Elements& elements) {
   if (slice.kind == Slice::Kind::kNone) return;
   const ArrayRef array = {PointerForStore(f, slice), shape};
+  if (elements.size() > 1 && !IsComplex(shape.type) && BitWidth(shape.type) >= 32) {
+    llvm::StoreInst* store = StoreTogether(f.b, elements, array);
+    if (slice.kind == Slice::Kind::kArena) small_stores_.push_back({store, slice});
+    return;
+  }
   for (size_t k = 0; k < elements.size(); ++k) {
     StoreTo(f.b, array, ElementIndex::Linear(f.b.getInt64(k)), elements[k]);
     llvm::StoreInst* store = LastStore(f.b);

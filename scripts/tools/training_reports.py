@@ -39,12 +39,43 @@ class Model:
     vocabulary: int
     depth: int = 128  # of a head
 
+    def shapes(self):
+        """Of the weights of a layer that are cut along their first dimension."""
+        return {"q": (self.width, self.heads * self.depth), "k": (self.width, self.kv_heads * self.depth),
+                "v": (self.width, self.kv_heads * self.depth), "out": (self.heads * self.depth, self.width),
+                "gate": (self.width, self.hidden), "up": (self.width, self.hidden), "down": (self.hidden, self.width)}
+
+
+@dataclasses.dataclass(frozen=True)
+class Experts:
+    """DeepSeek-V3: queries, keys and values through narrow arrays; each token goes to `chosen` of `experts`, and to one that all share. Its first
+    three layers, which have no experts, are counted as the others."""
+    layers: int = 61
+    width: int = 7168
+    heads: int = 128
+    experts: int = 256
+    chosen: int = 8
+    hidden: int = 2048  # of an expert
+    vocabulary: int = 129280
+    narrow_q: int = 1536
+    narrow_kv: int = 512
+    depth: int = 128
+    turned: int = 64  # of a head's query and key, beside `depth`, those that turn with the position
+
+    def shapes(self):
+        one = {"gate": (self.width, self.hidden), "up": (self.width, self.hidden), "down": (self.hidden, self.width)}
+        return {"q1": (self.width, self.narrow_q), "q2": (self.narrow_q, self.heads * (self.depth + self.turned)),
+                "kv1": (self.width, self.narrow_kv + self.turned), "kv2": (self.narrow_kv, self.heads * 2 * self.depth),
+                "out": (self.heads * self.depth, self.width), "router": (self.width, self.experts),
+                **{"shared_" + name: shape for name, shape in one.items()},
+                **{name: (shape[0], self.experts, shape[1]) for name, shape in one.items()}}
+
 
 @dataclasses.dataclass(frozen=True)
 class Report:
     name: str
     source: str
-    model: Model
+    model: Model | Experts
     topology: str
     axes: tuple  # of the torus that the slice is
     batch: int   # sequences a device
@@ -55,6 +86,7 @@ class Report:
 
 LLAMA2_70B = Model(80, 8192, 64, 8, 28672, 32000)
 LLAMA31_70B = Model(80, 8192, 64, 8, 28672, 128256)
+LLAMA31_405B = Model(126, 16384, 128, 8, 53248, 128256)
 LLAMA31_8B = Model(32, 4096, 32, 8, 14336, 128256)
 MISTRAL_7B = Model(32, 4096, 32, 8, 14336, 32000)
 QKV = ("query", "key", "value")
@@ -69,13 +101,17 @@ REPORTS = (
     # v5p-512 are 256 chips; 692 tokens a second and device of 4 sequences.
     Report("Llama 2 70B, 256 TPU v5p", "maxtext.readthedocs.io, Optimized models tiering (v5p, gold); MaxText/configs/v5p/llama2_70b.sh",
            LLAMA2_70B, "tpu-v5p-pod", (4, 8, 8), 4, 4096, QKV + ("out", "down"), 4 * 4096 / 692),
+    Report("Llama 3.1 405B, 512 TPU v5p", RECIPES + "v5p/Llama3.1-405B-MaxText", LLAMA31_405B, "tpu-v5p-pod", (8, 8, 8), 2, 8192,
+           ("attention", "down"), 131.474),
+    Report("DeepSeek-V3 671B, 512 TPU v5p", RECIPES + "v5p/DeepSeek3-671B-MaxText", Experts(), "tpu-v5p-pod", (8, 8, 8), 6, 8192, ("out",),
+           90.668),
 )
 
 
 @jax.custom_vjp
 def attention(q, k, v):
     """One kernel, which hlo-cost counts by its operands: scores stay inside."""
-    return jax.ffi.ffi_call("te_fused_attn_forward_ffi", jax.ShapeDtypeStruct(q.shape, q.dtype))(q, k, v)
+    return jax.ffi.ffi_call("te_fused_attn_forward_ffi", jax.ShapeDtypeStruct((*q.shape[:3], v.shape[3]), q.dtype))(q, k, v)
 
 
 def attention_forward(q, k, v):
@@ -105,8 +141,12 @@ def rotated(x):
     return jnp.concatenate([a * cos - b * sin, b * cos + a * sin], -1)
 
 
-def whole(shard):
-    return jax.lax.all_gather(shard.astype(jnp.bfloat16), "x", tiled=True)
+def whole(shard, axis=0):
+    return jax.lax.all_gather(shard.astype(jnp.bfloat16), "x", axis=axis, tiled=True)
+
+
+def gated(y, w, prefix=""):
+    return (jax.nn.silu(y @ whole(w[prefix + "gate"])) * (y @ whole(w[prefix + "up"]))) @ whole(w[prefix + "down"])
 
 
 def layer(model, x, w):
@@ -117,16 +157,67 @@ def layer(model, x, w):
     v = checkpoint_name((y @ whole(w["v"])).reshape(b, s, model.kv_heads, model.depth), "value")
     mixed = attention(rotated(q), rotated(k), v).reshape(b, s, -1)
     x = x + checkpoint_name(mixed @ whole(w["out"]), "out")
-    y = norm(x, w["norm2"])
-    return x + checkpoint_name((jax.nn.silu(y @ whole(w["gate"])) * (y @ whole(w["up"]))) @ whole(w["down"]), "down")
+    return x + checkpoint_name(gated(norm(x, w["norm2"]), w), "down")
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(3,))
+def sent(y, order, back, chosen):
+    """Rows of tokens in the order of their experts; a token has `chosen` places."""
+    return jnp.take(y, order // chosen, axis=0)
+
+
+def sent_backward(chosen, back, g):
+    return jnp.take(g, back, axis=0).reshape(-1, chosen, g.shape[-1]).sum(1), None, None
+
+
+sent.defvjp(lambda y, order, back, chosen: (sent(y, order, back, chosen), back), sent_backward)
+
+
+@jax.custom_vjp
+def returned(z, order, back):
+    """Rows in the order of their tokens again."""
+    return jnp.take(z, back, axis=0)
+
+
+returned.defvjp(lambda z, order, back: (returned(z, order, back), order), lambda order, g: (jnp.take(g, order, axis=0), None, None))
+
+
+def mixture(model, y, w):
+    """Experts with the same number of tokens each, as products of batches: what a grouped product computes of balanced groups."""
+    shape = y.shape
+    y = y.reshape(-1, model.width)
+    weights, experts = jax.lax.top_k(jax.nn.sigmoid((y @ whole(w["router"])).astype(jnp.float32)), model.chosen)
+    order = jnp.argsort(experts.reshape(-1))
+    back = jnp.argsort(order)
+    rows = sent(y, order, back, model.chosen).reshape(model.experts, -1, model.width)
+
+    def product(rows, name):
+        return jnp.einsum("etk,ken->etn", rows, whole(w[name]))
+
+    made = product(jax.nn.silu(product(rows, "gate")) * product(rows, "up"), "down").reshape(-1, model.width)
+    made = returned(made, order, back).reshape(-1, model.chosen, model.width)
+    mixed = jnp.sum(made * (weights / weights.sum(-1, keepdims=True)).astype(made.dtype)[..., None], 1)
+    return (mixed + gated(y, w, "shared_")).reshape(shape)
+
+
+def layer_of_experts(model, x, w):
+    b, s, _ = x.shape
+    y = norm(x, w["norm1"])
+    q = (y @ whole(w["q1"]) @ whole(w["q2"])).reshape(b, s, model.heads, -1)
+    narrow, turned = jnp.split(y @ whole(w["kv1"]), [model.narrow_kv], -1)
+    k, v = jnp.split((narrow @ whole(w["kv2"])).reshape(b, s, model.heads, -1), 2, -1)
+    k = jnp.concatenate([k, jnp.broadcast_to(rotated(turned[:, :, None]), (b, s, model.heads, model.turned))], -1)
+    q = jnp.concatenate([q[..., :model.depth], rotated(q[..., model.depth:])], -1)
+    x = x + checkpoint_name(attention(q, k, v).reshape(b, s, -1) @ whole(w["out"]), "out")
+    return x + mixture(model, norm(x, w["norm2"]), w)
 
 
 def loss(report, weights, tokens):
     model = report.model
     hot = jax.nn.one_hot(tokens, model.vocabulary, dtype=jnp.bfloat16)
-    x = hot @ whole(weights["embedding"])
+    x = hot @ whole(weights["embedding"], axis=1)
     policy = jax.checkpoint_policies.save_only_these_names(*report.kept)
-    one = jax.checkpoint(functools.partial(layer, model), policy=policy)
+    one = jax.checkpoint(functools.partial(layer_of_experts if isinstance(model, Experts) else layer, model), policy=policy)
     x, _ = jax.lax.scan(lambda x, w: (one(x, w), None), x, weights["layers"])
     scores = (norm(x, weights["norm"]) @ whole(weights["head"])).astype(jnp.float32)
     return jnp.mean(jax.nn.logsumexp(scores, -1) - jnp.sum(scores * hot, -1))
@@ -154,11 +245,9 @@ def lowered(report, devices):
 
     p = PartitionSpec("x")
     weights = {
-        "embedding": array(p, m.vocabulary, m.width), "head": array(p, m.width, m.vocabulary), "norm": array(PartitionSpec(), m.width),
-        "layers": {"q": cut(m.width, m.heads * m.depth), "k": cut(m.width, m.kv_heads * m.depth), "v": cut(m.width, m.kv_heads * m.depth),
-                   "out": cut(m.heads * m.depth, m.width), "gate": cut(m.width, m.hidden), "up": cut(m.width, m.hidden),
-                   "down": cut(m.hidden, m.width), "norm1": array(PartitionSpec(), m.layers, m.width),
-                   "norm2": array(PartitionSpec(), m.layers, m.width)},
+        "embedding": array(PartitionSpec(None, "x"), m.vocabulary, m.width), "head": array(p, m.width, m.vocabulary), "norm": array(PartitionSpec(), m.width),
+        "layers": {**{name: cut(*shape) for name, shape in m.shapes().items()},
+                   **{name: array(PartitionSpec(), m.layers, m.width) for name in ("norm1", "norm2")}},
     }
     state = (weights,) * 3
     specs = jax.tree.map(lambda a: a.sharding.spec, state)

@@ -43,6 +43,8 @@ struct TargetInfo {
   int64_t cache_line_bytes = 64;
   // Bytes that one unit of a plain copy moves.
   int64_t copy_bytes = 4096;
+  // Whether scalars that have nothing in common are worth a kernel together: kernels are launches.
+  bool merges_scalars = false;
   TilingPolicy tiling = {};
   // What fusions its kernels like: figures that its pipeline gives to the fusion passes too.
   FusionLimits fusion = {};

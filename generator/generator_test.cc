@@ -8,6 +8,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "interpreter/interpreter.h"
+#include "ir/op_facts.h"
 #include "parser/parser.h"
 #include "printer/whole_text.h"
 #include "support/diagnostics.h"
@@ -115,6 +116,36 @@ TEST(GeneratorTest, DynamicTwinsAgree) {
     EXPECT_TRUE(status.ok()) << "seed " << seed << ": " << status;
   }
   EXPECT_GT(twins, 20);
+}
+
+// The elementary function whose result a value is, perhaps moved; null where it is none's.
+const Instruction* FunctionBehind(const Instruction* i) {
+  const CostClass cost = Facts(i->opcode()).cost;
+  if (cost == CostClass::kFunction || cost == CostClass::kLongFunction) return i;
+  if (!HasTrait(i->opcode(), kMovesData) && i->opcode() != Opcode::kSelect) return nullptr;
+  for (const Instruction* operand : i->operands())
+    if (IsFloat(operand->shape().type))
+      if (const Instruction* const function = FunctionBehind(operand)) return function;
+  return nullptr;
+}
+
+// What is read bit for bit has one right value.
+TEST(GeneratorTest, NoBitsOfRoundedFunctions) {
+  int read = 0;
+  for (uint64_t seed = 0; seed < 2000; ++seed) {
+    GeneratorOptions options;
+    options.seed = seed;
+    options.instructions = 30;
+    const RandomModule random = GenerateModule(options);
+    for (const Instruction* i : random.module->entry()->Instructions()) {
+      if (i->opcode() != Opcode::kBitcastConvert || !IsFloat(i->operand(0)->shape().type)) continue;
+      ++read;
+      const Instruction* const function = FunctionBehind(i->operand(0));
+      EXPECT_EQ(function, nullptr)
+          << "seed " << seed << ": " << i->name() << " reads " << function->name();
+    }
+  }
+  EXPECT_GT(read, 500);
 }
 
 // All recipes meet arrays without elements.

@@ -49,11 +49,13 @@ constexpr absl::string_view kElementKernelPasses =
     "zero_sized_hlo_elimination,"
     "tuple-simplifier,"
     "dce,"
-    "unrounded-products," HLOKIT_SIMPLIFIED
+    "unrounded-products,"
+    HLOKIT_SIMPLIFIED
     "simplify-conditional,"
     "simplify-while-loops{plain},"
     "call-inliner{manual-bodies},"
-    "cse_barrier_expander," HLOKIT_SIMPLIFIED
+    "cse_barrier_expander,"
+    HLOKIT_SIMPLIFIED
     "tree_reduction_rewriter{rounded},"
     "reduce-window-rewriter{rounded},"
     "argmax-rewriter,"
@@ -62,7 +64,8 @@ constexpr absl::string_view kElementKernelPasses =
     "while-loop-trip-count-annotator,"
     "transpose-folding{any},"
     "narrow-operand-upcaster,"
-    "layout-assignment," HLOKIT_NORMALIZED
+    "layout-assignment,"
+    HLOKIT_NORMALIZED
     "short-row-splitter,"
     "window-splitter,"
     "unrounded-results,";
@@ -81,8 +84,9 @@ constexpr Pipeline kPipelines[] = {
     {"cuda", kElementKernelPasses,
      "dot-strength-reduction{least=65536},"
      "reduce-window-rewriter{least=128},"
-     "scatter-sorter," HLOKIT_NORMALIZED
-     "fusion{launch-work=65536 max-members=1000 max-code=3000 max-copies=64 max-inputs=64 "
+     "scatter-sorter,"
+     HLOKIT_NORMALIZED
+     "fusion{launch-work=65536 max-members=1000 max-code=3000 max-copies=64 max-inputs=128 "
      "min-rows=1 "
      "min-row=2 min-columns=1 lanes=1},"
      "cse{iotas},"

@@ -35,7 +35,7 @@ namespace {
 constexpr uint64_t kArrayAlignment = 16;
 
 // Registers are 32 bits wide; kernels of larger arrays take two of them (IndexBitsOf).
-constexpr TargetInfo kTarget = {.index_bits = 32, .copy_bytes = 16};
+constexpr TargetInfo kTarget = {.index_bits = 32, .copy_bytes = 16, .merges_scalars = true};
 // A kernel an operand, whose elements need not look for theirs, where this is worth a launch.
 bool AddLongConcatenateKernels(const KernelRequest& request, std::vector<Kernel>& out) {
   constexpr int64_t kWorthALaunch = 1 << 18;  // elements an operand

@@ -1,10 +1,12 @@
 // The passes: products and sums become fused multiply-adds and floats are settled (as on a CPU that
 // has fused multiply-adds, so that both have the same bits), remainders become calls of a loop
-// (NVPTX would divide, which rounds), then LLVM's own pipeline. Loops are not vectorized: threads
-// are the vectors here.
+// (NVPTX would divide, which rounds), then LLVM's own pipeline, then what PTX has an instruction
+// for and LLVM does not know of (hardware_forms.cc). Loops are not vectorized: threads are the
+// vectors here.
 #include "backends/cuda/ptx_code.h"
 
 #include "backends/cuda/float_remainder_internal.h"
+#include "backends/cuda/hardware_forms_internal.h"
 #include "backends/cuda/neighbour_addresses_internal.h"
 #include "codegen/llvm_passes/rounding.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
@@ -64,7 +66,7 @@ absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MakeMachine(const GpuArch& 
       std::nullopt, level.value_or(llvm::CodeGenOptLevel::Default)));
 }
 
-void Optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level) {
+void Optimize(llvm::Module& module, llvm::TargetMachine& machine, int arch, int opt_level) {
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = false;
   tuning.SLPVectorization = false;
@@ -85,6 +87,7 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level)
   all.addPass(llvm::createModuleToFunctionPassAdaptor(llvm::InferAddressSpacesPass()));
   all.addPass(llvm::createModuleToFunctionPassAdaptor(FuseSumsPass(FuseSumsPass::Which::kAll)));
   all.addPass(llvm::createModuleToFunctionPassAdaptor(SettleBitsPass()));
+  all.addPass(llvm::createModuleToFunctionPassAdaptor(BrainRoundingPass(arch)));
   if (opt_level > 0) {  // after what settles bits, which looks at who uses a product
     all.addPass(llvm::createModuleToFunctionPassAdaptor(llvm::EarlyCSEPass()));
     all.addPass(llvm::createModuleToFunctionPassAdaptor(NeighbourAddressesPass()));
@@ -94,6 +97,7 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine, int opt_level)
       llvm::OptimizationLevel::O3};
   all.addPass(opt_level == 0 ? builder.buildO0DefaultPipeline(levels[0])
                              : builder.buildPerModuleDefaultPipeline(levels[opt_level]));
+  if (opt_level > 0) all.addPass(llvm::createModuleToFunctionPassAdaptor(HardwareFormsPass(arch)));
   all.run(module, modules);
 }
 
@@ -111,7 +115,7 @@ absl::StatusOr<std::string> CompileToPtx(llvm::Module& module, const GpuArch& ar
   std::string errors;
   module.getContext().setDiagnosticHandler(std::make_unique<Collector>(errors));
   ReplaceRemainders(module);
-  Optimize(module, *machine, level);
+  Optimize(module, *machine, arch.number, level);
   llvm::SmallVector<char, 0> text;
   llvm::raw_svector_ostream out(text);
   llvm::legacy::PassManager passes;

@@ -54,7 +54,24 @@ Val RoundBits(Val bits, int dropped) {  // nearest even
   return CarryInto(bits, dropped) & ~((uint32_t{1} << dropped) - 1);
 }
 
+// Whether arithmetic of the module's target gives NaNs with all bits set, 0x7fffffff, as NVIDIA's
+// GPUs do: to such a NaN nothing may be added.
+bool MakesFullNaNs(const llvm::IRBuilderBase& b) {
+  return llvm::StringRef(b.GetInsertBlock()->getModule()->getTargetTriple()).starts_with("nvptx");
+}
+
+// By the instruction that GPUs have for it, which gives the one NaN 0x7fff. With `plain_nan` x is
+// no operand's NaN, whose upper half would be kept.
+Val RoundToBF16AtOnce(Val x, bool plain_nan) {
+  auto& b = x.builder();
+  Val rounded = ToBits(x.With(b.CreateFPTrunc(x.get(), x.Shaped(b.getBFloatTy()))));
+  if (!plain_nan)
+    rounded = Select(Unordered(x, x), ResizeUnsigned(ToBits(x) >> 16, 16) | 0x40, rounded);
+  return FromBits(ResizeUnsigned(rounded, 32) << 16);
+}
+
 Val RoundToBF16(Val x) {
+  if (MakesFullNaNs(x.builder())) return RoundToBF16AtOnce(x, /*plain_nan=*/false);
   Val bits = ToBits(x);
   Val rounded = Select(Unordered(x, x), bits | 0x400000, CarryInto(bits, 16));
   return FromBits(rounded & 0xffff0000u);
@@ -161,12 +178,6 @@ Val RoundToSmall(ElementType type, Val x, bool plain_nan = false) {
   return FromBits(Select(Unordered(x, x), bits | 0x400000, result));
 }
 
-// Whether arithmetic of the module's target gives NaNs with all bits set, 0x7fffffff, as NVIDIA's
-// GPUs do: to such a NaN nothing may be added.
-bool MakesFullNaNs(const llvm::IRBuilderBase& b) {
-  return llvm::StringRef(b.GetInsertBlock()->getModule()->getTargetTriple()).starts_with("nvptx");
-}
-
 }  // namespace
 
 Val DecodeFloat(ElementType type, Val pattern) {
@@ -215,7 +226,9 @@ Val RoundFloat(ElementType type, Val x) {
 }
 
 Val RoundOwnResult(ElementType type, Val x) {
-  if (MakesFullNaNs(x.builder())) return RoundFloat(type, x);
+  if (MakesFullNaNs(x.builder()))
+    return type == ElementType::kBF16 ? RoundToBF16AtOnce(x, /*plain_nan=*/true)
+                                      : RoundFloat(type, x);
   if (type == ElementType::kF16 || type == ElementType::kF8E8M0FNU) return RoundFloat(type, x);
   if (type != ElementType::kBF16) return RoundToSmall(type, x, /*plain_nan=*/true);
   // No carry leaves the low half of a NaN, which is zero.

@@ -81,6 +81,8 @@ class Merger {
     if (member != first_result_.end()) return roots_[member->second];
     Instruction*& parameter = parameters_[operand];
     if (parameter != nullptr) return parameter;
+    if (form_.copies_constants && operand->IsConstant() && operand->shape().IsScalar())
+      return parameter = body_.Add(operand->CloneWith(operand->shape(), {}), operand->name());
     const auto number = static_cast<int64_t>(operands_.size());
     operands_.push_back(operand);
     return parameter = body_.AddParameter(number, operand->shape(), absl::StrCat("param_", number));

@@ -22,6 +22,8 @@ struct MergedForm {
   std::string suffix = {};
   FusionKind kind = FusionKind::kLoop;
   bool takes_names = false;
+  // Constants of one element stand in the fusion, which would else read them from memory.
+  bool copies_constants = false;
 };
 
 // Puts a fusion of a tuple in the places of `members`, operands before users: elementwise

@@ -5,8 +5,9 @@
 // then the instruction itself and one of its users, where the instruction has others too, so that
 // it is computed anyway. Both must run over the same positions: the shape that a reduction or a
 // transpose reads, and that any other gives. With `elements`, only loops whose threads need nothing
-// of each other. At most 8 reductions, and 96 arrays. Values stay as they were. Cost: linear but
-// for the searches of ways between the two, which are bounded.
+// of each other, and scalars that read nothing in common, too: each would be a launch. At most 8
+// reductions, and 96 arrays. Values stay as they were. Cost: linear but for the searches of ways
+// between the two, which are bounded.
 //   f = fusion(x) [exp], g = fusion(x) [reduce]  ->  t = fusion(x) [exp, reduce], f = t.0, g = t.1
 #include <algorithm>
 
@@ -22,6 +23,7 @@
 namespace hlokit {
 namespace {
 
+constexpr size_t kMaxSmall = 64;  // scalars that are looked through for each
 constexpr int64_t kMaxReductions = 8, kMaxArrays = 96, kMaxSharedBytes = 48 << 10;
 
 bool IsFusion(const Instruction* i) { return i->opcode() == Opcode::kFusion; }
@@ -173,6 +175,20 @@ bool IsOfElements(const Instruction* i) {
   return all;
 }
 
+// Elementwise work on scalars, which one thread does.
+bool IsOfScalars(const Instruction* i) {
+  const auto is_scalar = [](const Instruction* part) {
+    return part->opcode() == Opcode::kTuple ||
+           (part->shape().IsScalar() &&
+            (part->IsConstant() || part->opcode() == Opcode::kParameter ||
+             HasTrait(part->opcode(), kElementwise)));
+  };
+  if (!IsFusion(i)) return is_scalar(i);
+  bool all = true;
+  i->to_apply()->ForEach([&](const Instruction* part) { all &= is_scalar(part); });
+  return all;
+}
+
 class KernelMerger {
  public:
   KernelMerger(Computation& c, bool elements, RewriteControl& control)
@@ -187,7 +203,7 @@ class KernelMerger {
       changed |= MergeSiblings(producer);
       changed |= MergeWithConsumer(producer);
     }
-    return changed;
+    return elements_ ? MergeScalars() || changed : changed;
   }
 
  private:
@@ -229,6 +245,27 @@ class KernelMerger {
     return changed;
   }
 
+  // Scalars cost a launch and nothing else: they become one kernel, whatever they read, such as
+  // the counters of a loop.
+  bool MergeScalars() {
+    std::vector<Instruction*> small;  // of which no two can be merged
+    bool changed = false;
+    for (Instruction* i : c_.PostOrder()) {
+      if (gone_.contains(i) || !MayBeResult(i) || !IsOfScalars(i)) continue;
+      const auto found = std::find_if(small.begin(), small.end(), [&](Instruction* other) {
+        return CanMerge(other, i) && !Reads(i, other) && AreApart(other, i) &&
+               control_.Permit("multi_output_fusion", *other, *i);
+      });
+      if (found != small.end()) {
+        *found = Merge(*found, i, *found);
+        changed = true;
+      } else if (small.size() < kMaxSmall) {
+        small.push_back(i);
+      }
+    }
+    return changed;
+  }
+
   bool CanMerge(const Instruction* a, const Instruction* b) const {
     return SameLoop(a, b) && FitsInBudget(a, b) &&
            (!elements_ || (IsOfElements(a) && IsOfElements(b)));
@@ -254,7 +291,7 @@ class KernelMerger {
   Instruction* Merge(Instruction* a, Instruction* b, Instruction* main) {
     const bool input = HeroOf(a) != nullptr || HeroOf(b) != nullptr;
     const MergedForm form{main->name(), ".clone.1", input ? FusionKind::kInput : FusionKind::kLoop,
-                          main == a};
+                          main == a, elements_};
     for (Instruction* i : {a, b}) {
       gone_.insert(i);
       if (i->shape().IsTuple()) gone_.insert(i->users().begin(), i->users().end());

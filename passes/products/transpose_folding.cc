@@ -3,9 +3,10 @@
 // batch dimensions in their places; transposes that swap a dot's two sides; and f32 dots of
 // operands both widened from bf16 or f16 (products of such numbers are exact in f32, where sums are
 // formed in any case). The option `any` also takes transposes whose free dimensions keep their
-// order, as the cpu pipeline wants. Leaves dots with other dimension numbers, and dead code. Cost:
-// linear.
+// order, as the cpu pipeline wants, and looks through reshapes that leave out dimensions of size
+// one. Leaves dots with other dimension numbers, and dead code. Cost: linear.
 //   dot(transpose(a), b), contracting {1} and {0}  ->  dot(a, b), contracting {0} and {0}
+//   dot(reshape(transpose(f32[1,4,8] a)), b)       ->  dot(reshape(a), b), reshape to f32[4,8]
 #include <algorithm>
 
 #include "ops/dim_lists.h"
@@ -26,7 +27,48 @@ bool SwapsRowAndColumn(const DimVector& perm, const DimVector& batch,
          !std::is_sorted(perm.begin(), perm.end());
 }
 
+// The dimensions of `from` that `to` has too, which leaves out some of size one; none where it does
+// something else.
+DimVector KeptDims(const Shape& from, const Shape& to) {
+  DimVector kept;
+  for (int64_t d = 0; d < from.rank(); ++d) {
+    const auto next = static_cast<int64_t>(kept.size());
+    if (next < to.rank() && from.dims[d] == to.dims[next]) {
+      kept.push_back(d);
+    } else if (from.dims[d] != 1) {
+      return {};
+    }
+  }
+  return std::ssize(kept) == to.rank() ? kept : DimVector();
+}
+
+// A reshape of a transpose that leaves out dimensions of size one becomes a transpose of a reshape.
+void LiftTranspose(Instruction* dot, int64_t side) {
+  Instruction* const reshape = dot->operand(side);
+  if (reshape->opcode() != Opcode::kReshape) return;
+  const Instruction* const transpose = reshape->operand(0);
+  if (transpose->opcode() != Opcode::kTranspose || transpose->shape().HasDynamicDims()) return;
+  const DimVector kept = KeptDims(transpose->shape(), reshape->shape());
+  if (kept.empty()) return;
+  DimVector from;  // dimensions of what is transposed, in their order
+  for (const int64_t d : kept) from.push_back(Permutation(transpose)[d]);
+  std::sort(from.begin(), from.end());
+  Shape inner = Shape::Array(reshape->shape().type, {});
+  for (const int64_t d : from) inner.dims.push_back(transpose->operand(0)->shape().dims[d]);
+  DimVector permutation;
+  for (const int64_t d : kept)
+    permutation.push_back(std::find(from.begin(), from.end(), Permutation(transpose)[d]) -
+                          from.begin());
+  Computation& c = *dot->parent();
+  Instruction* const first =
+      c.Add(Opcode::kReshape, Shape::Array(inner.type, inner.dims), {transpose->operand(0)});
+  dot->SetOperand(side, c.Add(Opcode::kTranspose, Shape::Array(inner.type, reshape->shape().dims),
+                              {first}, DimensionsAttrs{permutation}));
+  c.RemoveIfDead(reshape);
+}
+
 bool FoldOperand(Instruction* dot, int64_t side, bool any) {
+  if (any) LiftTranspose(dot, side);
   Instruction* transpose = dot->operand(side);
   if (transpose->opcode() != Opcode::kTranspose) return false;
   DotAttrs& attrs = dot->mutable_attr<DotAttrs>();

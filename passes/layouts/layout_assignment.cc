@@ -102,9 +102,13 @@ class Assigner {
   void Reset(Instruction* i) {
     Shape shape = i->shape().WithDefaultLayout();
     if (shape == i->shape()) return;
-    // That a scalar has a layout at all is nothing that text shows.
-    changed_ |= Text(shape, /*with_layout=*/true) != Text(i->shape(), /*with_layout=*/true);
+    changed_ |= DiffersInText(shape, i->shape());
     i->set_shape(std::move(shape));
+  }
+
+  // That a scalar has a layout at all is nothing that text shows.
+  static bool DiffersInText(const Shape& a, const Shape& b) {
+    return Text(a, /*with_layout=*/true) != Text(b, /*with_layout=*/true);
   }
 
   void CopyResult(Instruction* i) {
@@ -147,15 +151,17 @@ class Assigner {
       auto& header = c_.module()->header();
       if (header.entry_layout) {
         Shape result = header.entry_layout->result.WithDefaultLayout();
-        changed_ |= NeedsCopy(header.entry_layout->result, result);
+        changed_ |= DiffersInText(header.entry_layout->result, result);
         header.entry_layout->result = std::move(result);
       }
-      c_.set_root(InLayout(c_.root(), was.WithDefaultLayout()));
-      return;
+      return SetRootLayout(was.WithDefaultLayout());
     }
     const auto& entry = c_.module()->header().entry_layout;
-    const Shape& wanted = entry && SameIgnoringLayout(entry->result, was) ? entry->result : was;
-    Instruction* root = InLayout(c_.root(), wanted);
+    SetRootLayout(entry && SameIgnoringLayout(entry->result, was) ? entry->result : was);
+  }
+
+  void SetRootLayout(const Shape& shape) {
+    Instruction* root = InLayout(c_.root(), shape);
     changed_ |= root != c_.root();
     c_.set_root(root);
   }

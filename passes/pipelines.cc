@@ -83,7 +83,7 @@ constexpr Pipeline kPipelines[] = {
     // The same kernels on a GPU, where a loop is a launch.
     {"cuda", kElementKernelPasses,
      "dot-strength-reduction{least=65536},"
-     "reduce-window-rewriter{least=128},"
+     "reduce-window-rewriter{least=128 rows},"
      "scatter-sorter,"
      HLOKIT_NORMALIZED
      "fusion{launch-work=65536 max-members=1000 max-code=3000 max-copies=64 max-inputs=128 "

@@ -13,6 +13,7 @@
 #include "backends/cuda/dot_kernels.h"
 #include "backends/cuda/ptx_code.h"
 #include "backends/cuda/row_kernels.h"
+#include "backends/cuda/scan_kernels.h"
 #include "backends/cuda/scatter_kernels.h"
 #include "backends/cuda/sort_kernels.h"
 #include "backends/cuda/split_row_kernels.h"
@@ -51,6 +52,7 @@ constexpr KernelStrategy kStrategies[] = {{"sort", AddSortKernels},
                                           {"scatter in order", AddScatterKernels},
                                           {"update in place", AddUpdateKernels},
                                           {"concatenate", AddLongConcatenateKernels},
+                                          {"scans of rows", AddRowScanKernels},
                                           {"split rows", AddSplitRowKernels},
                                           {"rows", AddGroupRowKernels},
                                           {"dot in tiles", AddTiledDotKernels},

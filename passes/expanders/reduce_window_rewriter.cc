@@ -1,11 +1,13 @@
 // Rewrites cumulative reductions (a reduce-window as long as its dimension) into blocks of
 // base_length: scans within blocks, an exclusive scan of the block totals, and a combination. This
-// replaces n^2 steps by about 2 n b. With `least` scans of fewer elements stay. With `rounded` the blocks are those of 16 in which XLA's CPU
-// rounds (ops/evaluate/reducer.h).
+// replaces n^2 steps by about 2 n b. With `least` scans of fewer elements stay. With `rows` those
+// along rows stay too (a kernel makes them), in blocks of 1024 where rows are few and long. With
+// `rounded` the blocks are those of 16 in which XLA's CPU rounds (ops/evaluate/reducer.h).
 #include "passes/expanders/reduce_window_rewriter.h"
 
 #include <algorithm>
 
+#include "analysis/row_scan.h"
 #include "ops/evaluate/reducer.h"
 #include "passes/rewrite/expander.h"
 #include "passes/rewrite/hlo_writer.h"
@@ -59,6 +61,7 @@ struct Scan {
   Computation* function;
   int64_t base_length;
   bool reverse;
+  bool rows = false;  // scans of rows are no work, others are
 
   Instruction* Inclusive(HloWriter& w, Instruction* x, int64_t dim) const {
     const int64_t size = x->shape().dims[dim];
@@ -77,7 +80,8 @@ struct Scan {
   // What lies before each element, itself left out.
   Instruction* Exclusive(HloWriter& w, Instruction* x, int64_t dim) const {
     const int64_t size = x->shape().dims[dim];
-    const bool costly = !SimpleReducer(*function).has_value();  // to be done once an element
+    const bool costly =
+        rows || !SimpleReducer(*function).has_value();  // to be done once an element
     if (size <= base_length && !costly) {
       Instruction* all = Direct(w, x, dim, size);
       return w.SliceOf(all, dim, reverse ? 1 : 0, reverse ? size + 1 : size);
@@ -126,7 +130,8 @@ int64_t ScannedDimension(const Shape& operand, const Window& window, bool& rever
   return scanned;
 }
 
-absl::StatusOr<Instruction*> RewriteWindow(Instruction* i, Rewriter& r, int64_t base_length) {
+absl::StatusOr<Instruction*> RewriteWindow(Instruction* i, Rewriter& r, int64_t base_length,
+                                           bool rows = false) {
   if (i->opcode() != Opcode::kReduceWindow || i->shape().HasDynamicDims()) return nullptr;
   HloWriter w(r);
   const Window& window = i->attr<WindowAttrs>().window;
@@ -136,8 +141,8 @@ absl::StatusOr<Instruction*> RewriteWindow(Instruction* i, Rewriter& r, int64_t 
   const auto opcode = ReducerOpcode(*i->to_apply());
   if (dim >= 0 && operand.dims[dim] > base_length && i->operand_count() == 2 && opcode &&
       operand.type == i->shape().type && IsIdentity(i->operand(1), *opcode))
-    return Scan{i->operand(1), i->to_apply(), base_length, reverse}.Inclusive(w, i->operand(0),
-                                                                              dim);
+    return Scan{i->operand(1), i->to_apply(), base_length, reverse, rows}.Inclusive(
+        w, i->operand(0), dim);
   if (operand.rank() != 1) return nullptr;
   const auto results =
       Windowed(w, {i->operands().begin(), i->operands().end()}, window, i->to_apply());
@@ -172,9 +177,13 @@ std::unique_ptr<Pass> CreateReduceWindowRewriter(PassArguments& arguments) {
       arguments.Int("least", 0, "scans of fewer elements stay, and windows of rank 1 too");
   if (arguments.Flag("rounded", "only scans whose steps round, in blocks of their own length"))
     return MakeExpander("reduce-window-rewriter", RewriteRoundedWindow);
+  const bool rows = arguments.Flag("rows", "scans along rows stay, or get blocks of 1024");
   return MakeExpander("reduce-window-rewriter",
-                      [base, least](Instruction* i, Rewriter& r) -> absl::StatusOr<Instruction*> {
+                      [=](Instruction* i, Rewriter& r) -> absl::StatusOr<Instruction*> {
+                        constexpr int64_t kRow = 1024;
                         if (least > 0 && !HasLongScan(*i, least)) return nullptr;
+                        if (rows && RowScanOf(*i)) return nullptr;
+                        if (rows && IsLongRowScan(*i)) return RewriteWindow(i, r, kRow, rows);
                         return RewriteWindow(i, r, base);
                       });
 }

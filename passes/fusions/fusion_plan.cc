@@ -17,6 +17,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "analysis/emittable.h"
+#include "analysis/row_scan.h"
 #include "passes/fusions/fusion_plan_internal.h"
 #include "passes/fusions/fusion_rules.h"
 
@@ -84,7 +85,7 @@ FusionPlan::FusionPlan(const Computation& computation, const FusionLimits& limit
       updated_.insert(i->operand(0));
   for (size_t k = order.size(); k-- > 0;) {
     Instruction* i = order[k];
-    if (IsScatterRoot(*i)) {
+    if (IsScatterRoot(*i) || IsScanRoot(*i)) {
       StartGroup(i);
       continue;
     }
@@ -259,6 +260,12 @@ absl::string_view FusionPlan::Obstacle(const Instruction* p, const FusionGroup& 
 bool FusionPlan::IsScatterRoot(const Instruction& i) const {
   return limits_.launch_work > 0 && i.opcode() == Opcode::kScatter && i.shape().IsArray() &&
          CanEmitScatter(i) && IsPlain(i);
+}
+
+// A scan of rows takes in what it scans, and gives nothing to a loop, whose elements would each
+// begin it anew.
+bool FusionPlan::IsScanRoot(const Instruction& i) const {
+  return limits_.launch_work > 0 && RowScanOf(i).has_value() && IsPlain(i);
 }
 
 // Windows' reductions are read as elements where nothing but the work that is repeated counts.

@@ -78,6 +78,7 @@ class FusionPlan {
   bool StaysApart(const Instruction* producer, const Instruction* root, absl::string_view why);
   bool IsScatterRoot(const Instruction& i) const;
   bool IsWindowSum(const Instruction& i) const;
+  bool IsScanRoot(const Instruction& i) const;
   bool IsShortReduction(const Instruction* producer) const;
   bool FitsReshape(const Instruction* producer, const FusionGroup& group) const;
   bool FitsReduction(const Instruction* producer, const FusionGroup& group, const Entry& entry,

@@ -7,6 +7,7 @@
 
 #include "analysis/emittable.h"
 #include "analysis/instruction_cost.h"
+#include "analysis/row_scan.h"
 #include "ir/computation.h"
 #include "ir/op_facts.h"
 
@@ -164,6 +165,7 @@ double ReadsPerElement(const Instruction& user, int64_t o) {
     case Opcode::kConcatenate:
       return operand.shape().IsScalar() ? 1 : std::min(1.0, ratio);
     case Opcode::kReduceWindow: {
+      if (RowScanOf(user)) return 1;
       double window = 1;
       for (const WindowDim& d : user.attr<WindowAttrs>().window)
         window *= static_cast<double>(d.size);

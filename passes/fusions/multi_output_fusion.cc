@@ -13,6 +13,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "analysis/fusion_limits.h"
+#include "analysis/row_scan.h"
 #include "passes/framework/pass.h"
 #include "passes/framework/pass_arguments.h"
 #include "passes/fusions/fusion_rules.h"
@@ -167,6 +168,7 @@ bool IsOfElements(const Instruction* i) {
       return part->shape().IsArray() && part->operand(0)->shape().ElementCount() <=
                                             FusionLimits::kMaxShort * ResultElements(*part);
     if (part->opcode() == Opcode::kTranspose) return !IsStridedTranspose(*part);
+    if (part->opcode() == Opcode::kReduceWindow) return !RowScanOf(*part).has_value();
     return part->opcode() != Opcode::kScatter && part->opcode() != Opcode::kDynamicUpdateSlice;
   };
   if (!IsFusion(i)) return is_of_elements(i);

@@ -37,7 +37,7 @@ def count(args, name):
     given = [f"--input={inputs}"] if inputs.exists() else []
     with tempfile.TemporaryDirectory() as folder:
         files = {who: os.path.join(folder, who) for who in ("ours", "xla")}
-        common = ["--platform=ptx-sim", "--threads=1", f"--output={folder}/out.npz", *given]
+        common = ["--platform=ptx-sim", "--threads=1", f"--output={folder}/out.npz", "--elided-constants=xla", *given]
         code, text = run([args.bin / "hlo-run", args.dumps / f"{name}.opt.hlo", f"--kernels={args.dumps}", f"--profile={files['xla']}",
                           "--stats", *common], None, args.timeout)
         if code != 0:

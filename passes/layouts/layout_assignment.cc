@@ -4,10 +4,17 @@
 // join the two. Cost: linear.
 //   result wanted in {0,1}  ->  root in {1,0}, then a copy to {0,1}
 // With `transposes` a transpose moves nothing, as in XLA: its result lies as its operand does, and
-// a copy after it brings that into row-major order. With `default-results` the entry's results are
-// in row-major order, whatever it says: what a compiler does that is told no layouts.
+// a copy after it brings that into row-major order. With `back` the layout that a custom call wants
+// of an operand reaches back, as in XLA, to what computes it: elementwise operations take it on and
+// hand it to their own operands, broadcasts, iotas, reductions, dots and reshapes just write it.
+// Each other use of such a value reads a copy of its own, and an operand whose buffer the call
+// writes its result to is copied first.
+//   call(negate(x)) of {0,1}  ->  call(negate{0,1}(copy{0,1}(x)))
+// With `default-results` the entry's results are in row-major order, whatever it says: what a
+// compiler does that is told no layouts.
 #include <algorithm>
 
+#include "absl/container/flat_hash_map.h"
 #include "passes/framework/pass.h"
 #include "passes/framework/pass_arguments.h"
 #include "support/status.h"
@@ -69,7 +76,74 @@ std::vector<Shape> OperandLayouts(const Instruction* i) {
 }
 
 struct LayoutOptions {
-  bool transposes = false, default_results = false;
+  bool transposes = false, default_results = false, back = false;
+};
+
+// What lies as its operands of the same rank do.
+bool LiesAsOperands(const Instruction* i) {
+  switch (i->opcode()) {
+    case Opcode::kConcatenate:
+    case Opcode::kDynamicSlice:
+    case Opcode::kPad:
+    case Opcode::kReverse:
+    case Opcode::kSlice:
+      return true;
+    default:
+      return HasTrait(i->opcode(), kElementwise);
+  }
+}
+
+// What can write its result in any order.
+bool WritesAnyOrder(const Instruction* i) {
+  switch (i->opcode()) {
+    case Opcode::kBroadcast:
+    case Opcode::kDot:
+    case Opcode::kIota:
+    case Opcode::kReduce:
+    case Opcode::kReshape:
+    case Opcode::kTranspose:
+      return true;
+    default:
+      return LiesAsOperands(i);
+  }
+}
+
+// The orders that custom calls want, of what computes their operands.
+//   call(negate(x)) of {0,1}: negate lies so; x, a parameter, has an order already
+class WantedOrders {
+ public:
+  void Want(Instruction* value, const DimVector& minor_to_major) {
+    std::vector<Instruction*> todo = {value};
+    while (!todo.empty()) {
+      Instruction* const x = todo.back();
+      todo.pop_back();
+      if (!x->shape().IsArray() || KeepsLayouts(x) || !WritesAnyOrder(x)) continue;
+      if (!wanted_.try_emplace(x, minor_to_major).second || !LiesAsOperands(x)) continue;
+      for (Instruction* operand : x->operands())
+        if (operand->shape().rank() == x->shape().rank()) todo.push_back(operand);
+    }
+  }
+
+  // The instruction's shape in the order that it lies in.
+  Shape ShapeOf(const Instruction* i) const { return InOrderOf(i, i->shape()); }
+  // And its operand's, as it reads it.
+  Shape OperandShape(const Instruction* i, int64_t k) const {
+    const Shape& shape = i->operand(k)->shape();
+    const bool alike = LiesAsOperands(i) && shape.IsArray() && shape.rank() == i->shape().rank();
+    return alike ? InOrderOf(i, shape) : shape.WithDefaultLayout();
+  }
+  bool Knows(const Instruction* i) const { return wanted_.contains(i); }
+
+ private:
+  Shape InOrderOf(const Instruction* i, const Shape& shape) const {
+    Shape result = shape.WithDefaultLayout();
+    const auto found = wanted_.find(i);
+    if (found != wanted_.end())
+      result.layout.minor_to_major.assign(found->second.begin(), found->second.end());
+    return result;
+  }
+
+  absl::flat_hash_map<const Instruction*, DimVector> wanted_;
 };
 
 // Fixed results are copied for their users, operands for their fixed users.
@@ -81,6 +155,9 @@ class Assigner {
   bool Run() {
     const std::vector<Instruction*> order = c_.PostOrder();
     const Shape result = c_.root()->shape();
+    if (options_.back)
+      for (Instruction* i : order)
+        if (i->opcode() == Opcode::kCustomCall) ReachBack(i);
     std::vector<std::pair<Instruction*, std::vector<Shape>>> fixed;
     for (Instruction* i : order)
       if (KeepsLayouts(i) && i->operand_count() > 0) fixed.push_back({i, OperandLayouts(i)});
@@ -91,16 +168,50 @@ class Assigner {
         changed_ |= operand != i->operand(k);
         if (operand != i->operand(k)) i->SetOperand(k, operand);
       }
+    for (Instruction* i : order)
+      if (options_.back && !KeepsLayouts(i)) CopyOperands(i);
     if (options_.transposes)
       for (Instruction* i : order)
-        if (i->opcode() == Opcode::kTranspose) LieAsOperand(i);
-    if (c_.IsEntry()) FixResult(result);
+        if (i->opcode() == Opcode::kTranspose && !wanted_.Knows(i)) LieAsOperand(i);
+    if (c_.IsEntry()) {
+      FixResult(result);
+    } else if (wanted_.Knows(c_.root())) {
+      c_.set_root(InLayout(c_.root(), c_.root()->shape().WithDefaultLayout()));
+    }
     return changed_;
   }
 
  private:
+  // What a custom call wants of its operands. One that it writes its result over is a copy: others
+  // may read what is there.
+  void ReachBack(Instruction* call) {
+    const std::vector<Shape> shapes = OperandLayouts(call);
+    std::vector<bool> written(shapes.size());
+    for (const OutputAlias& alias : call->attr<CustomCallAttrs>().output_to_operand_aliasing)
+      written[alias.operand] = true;
+    for (size_t k = 0; k < shapes.size(); ++k) {
+      if (!shapes[k].IsArray() || shapes[k].layout.IsDefaultOrder()) continue;
+      Instruction* const operand = call->operand(k);
+      wanted_.Want(operand, shapes[k].MinorToMajor());
+      if (!written[k]) continue;
+      call->SetOperand(k, c_.Add(Opcode::kCopy, shapes[k], {operand}));
+      changed_ = true;
+    }
+  }
+
+  // A copy for each use of a value that lies in another order than its reader takes.
+  void CopyOperands(Instruction* i) {
+    if (i->opcode() == Opcode::kGetTupleElement) return;
+    for (int64_t k = 0; k < i->operand_count(); ++k) {
+      Instruction* const operand = InLayout(i->operand(k), wanted_.OperandShape(i, k));
+      if (operand == i->operand(k)) continue;
+      i->SetOperand(k, operand);
+      changed_ = true;
+    }
+  }
+
   void Reset(Instruction* i) {
-    Shape shape = i->shape().WithDefaultLayout();
+    Shape shape = wanted_.ShapeOf(i);
     if (shape == i->shape()) return;
     changed_ |= DiffersInText(shape, i->shape());
     i->set_shape(std::move(shape));
@@ -118,7 +229,7 @@ class Assigner {
     const bool root = i->IsRoot();
     std::vector<Instruction*> users;
     for (Instruction* user : i->users())  // parts of a tuple are copied one by one
-      if (user->opcode() != Opcode::kGetTupleElement) users.push_back(user);
+      if (user->opcode() != Opcode::kGetTupleElement && !options_.back) users.push_back(user);
     if (users.empty() && !root) return;
     Instruction* copy = InLayout(i, shape);
     for (Instruction* user : users) i->ReplaceUseIn(user, copy);
@@ -168,6 +279,7 @@ class Assigner {
 
   Computation& c_;
   const LayoutOptions& options_;
+  WantedOrders wanted_;
   bool changed_ = false;
 };
 
@@ -191,6 +303,8 @@ std::unique_ptr<Pass> CreateLayoutAssignment(PassArguments& arguments) {
       arguments.Flag("transposes", "transposes move nothing, copies after them do");
   options.default_results =
       arguments.Flag("default-results", "the entry's results in row-major order");
+  options.back =
+      arguments.Flag("back", "the layouts that custom calls want reach back to their operands");
   return std::make_unique<LayoutAssignment>(options);
 }
 

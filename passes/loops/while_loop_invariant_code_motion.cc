@@ -1,34 +1,71 @@
 // Loop-invariant code motion: an instruction whose operands do not change between iterations is
 // computed once before the loop, and becomes a part of its state.
 //   body: y = exp(w) with w invariant  ->  before: y0 = exp(w); state gets y0
-// Only what is worth keeping moves (IsDearToMake): the state grows by each value. Linear in the
-// body.
+// What only rearranges or repeats (broadcast, reshape, iota, ...) moves only with what reads it:
+// the state grows by each value. Linear in the body.
 #include "absl/container/flat_hash_map.h"
 #include "passes/cleanup/tuple_simplifier.h"
 #include "passes/framework/pass.h"
+#include "passes/framework/pass_arguments.h"
 #include "passes/fusions/fusion_rules.h"
+#include "passes/rewrite/control_edges.h"
 #include "passes/rewrite/dead_code.h"
 #include "passes/rewrite/while_state.h"
 #include "support/status.h"
+#include "types/shape_bytes.h"
 
 namespace hlokit {
 namespace {
 
+// What is asked of a value that becomes part of the state.
+struct Worth {
+  bool (*is_worth)(const Instruction*);
+  bool constants = false, others = true;
+  double inflation = 0;  // of the operands' bytes to the result's, at most; 0: any
+};
+
 constexpr int64_t kManyElements = 256;
 
 bool MayMove(const Instruction* i) {
-  if (!i->shape().IsArray() || !i->control_predecessors().empty() ||
-      !i->control_successors().empty())
-    return false;
+  if (!i->shape().IsArray() || HasControlEdges(*i)) return false;
   switch (i->opcode()) {
     case Opcode::kDot:
     case Opcode::kReduce:
     case Opcode::kConvolution:
     case Opcode::kIota:
       return true;
+    case Opcode::kCall:
+    case Opcode::kConditional:
+    case Opcode::kGather:
+    case Opcode::kReduceWindow:
+    case Opcode::kScatter:
+    case Opcode::kSelectAndScatter:
+      return !i->HasSideEffect();
     default:
       return HasTrait(i->opcode(), kElementwise) || HasTrait(i->opcode(), kMovesData);
   }
+}
+
+// What is more than another view of its operand.
+bool IsMoreThanAView(const Instruction* i) {
+  switch (i->opcode()) {
+    case Opcode::kBitcast:
+    case Opcode::kBroadcast:
+    case Opcode::kIota:
+    case Opcode::kReshape:
+    case Opcode::kReverse:
+    case Opcode::kSlice:
+    case Opcode::kTranspose:
+      return false;
+    default:
+      return true;
+  }
+}
+
+int64_t BytesRead(const Instruction* i) {
+  int64_t bytes = 0;
+  for (const Instruction* operand : i->operands()) bytes += TotalBytes(operand->shape());
+  return bytes;
 }
 
 // Values that cost no more to make in each iteration than to keep.
@@ -53,16 +90,15 @@ bool IsExpensive(const Instruction* i) {
 
 class Hoister {
  public:
-  Hoister(WhileState loop, bool (*is_worth_keeping)(const Instruction*))
-      : loop_(loop), is_worth_keeping_(is_worth_keeping) {}
+  Hoister(WhileState loop, const Worth& worth) : loop_(loop), worth_(worth) {}
 
   bool Run() {
-    FindInvariants();
+    // A state of which nothing stays the same: XLA leaves the loop, and what its body computes of
+    // constants, to constant_folding.
+    if (!FindInvariants() && !worth_.constants) return false;
     std::vector<Instruction*> kept;  // inside the body
     for (Instruction* i : order_)
-      if (invariant_.contains(i) && is_worth_keeping_(i) && MayMove(i) && !i->IsConstant() &&
-          IsRead(i))
-        kept.push_back(i);
+      if (invariant_.contains(i) && IsKept(i) && IsRead(i)) kept.push_back(i);
     if (kept.empty()) return false;
     std::vector<Instruction*> outside;
     for (Instruction* i : kept) outside.push_back(Outside(i));
@@ -73,12 +109,15 @@ class Hoister {
   }
 
  private:
-  void FindInvariants() {
+  // True if a part of the state is among them.
+  bool FindInvariants() {
+    bool any = false;
     order_ = loop_.body->PostOrder();
     for (Instruction* i : order_) {
       bool invariant = false;
       if (i->opcode() == Opcode::kGetTupleElement) {
         invariant = i->operand(0) == loop_.parameter && loop_.IsInvariant(i->tuple_index());
+        any |= invariant;
       } else if (i->IsConstant()) {
         invariant = true;
       } else if (MayMove(i)) {
@@ -87,13 +126,20 @@ class Hoister {
       }
       if (invariant) invariant_[i] = nullptr;
     }
+    return any;
   }
 
   // By something that stays.
   bool IsRead(const Instruction* i) const {
     for (const Instruction* user : i->users())
-      if (!invariant_.contains(user) || !is_worth_keeping_(user)) return true;
+      if (!invariant_.contains(user) || !IsKept(user)) return true;
     return false;
+  }
+
+  bool IsKept(const Instruction* i) const {
+    if (i->IsConstant()) return worth_.constants;
+    if (!worth_.others || !MayMove(i) || !worth_.is_worth(i)) return false;
+    return worth_.inflation == 0 || TotalBytes(i->shape()) <= worth_.inflation * BytesRead(i);
   }
 
   // The copy before the loop.
@@ -123,7 +169,7 @@ class Hoister {
   }
 
   WhileState loop_;
-  bool (*is_worth_keeping_)(const Instruction*);
+  const Worth& worth_;
   std::vector<Instruction*> order_;
   absl::flat_hash_map<const Instruction*, Instruction*>
       invariant_;  // to the copy outside, made when needed
@@ -160,20 +206,29 @@ bool CleanUp(Module& module) {
   return changed;
 }
 
-absl::StatusOr<bool> HoistAll(Module& module, bool (*is_worth_keeping)(const Instruction*)) {
+absl::StatusOr<bool> HoistAll(Module& module, const Worth& worth) {
   bool changed = false;
   const std::vector<int> callers = CountCallers(module);
   for (Computation* c : module.ComputationsPostOrder())
     for (Instruction* i : c->PostOrder()) {  // so that loops come after their initial tuples
       const std::optional<WhileState> loop = WhileState::Of(i);
       if (!loop || !loop->IsOnlyCaller(callers)) continue;
-      changed |= Hoister(*loop, is_worth_keeping).Run();
+      changed |= Hoister(*loop, worth).Run();
     }
   return CleanUp(module) || changed;
 }
 
-absl::StatusOr<bool> HoistInvariants(Module& module) { return HoistAll(module, IsDearToMake); }
-absl::StatusOr<bool> RunExpensive(Module& module) { return HoistAll(module, IsExpensive); }
+absl::StatusOr<bool> RunExpensive(Module& module) { return HoistAll(module, {IsExpensive}); }
+
+class InvariantCodeMotion final : public Pass {
+ public:
+  explicit InvariantCodeMotion(const Worth& worth) : worth_(worth) {}
+  absl::string_view name() const override { return "while-loop-invariant-code-motion"; }
+  absl::StatusOr<bool> Run(Module& module) override { return HoistAll(module, worth_); }
+
+ private:
+  const Worth worth_;
+};
 
 }  // namespace
 
@@ -183,12 +238,22 @@ std::unique_ptr<Pass> CreateWhileLoopExpensiveInvariantCodeMotion() {
 }
 
 // while-loop-invariant-code-motion. Matches instructions of a body that need only constants and
-// parts of the tuple that never change, and are worth keeping: arrays that take work, or many
-// elements, to make; they move before the loop and become parts of its tuple. Expects bodies with
-// one caller (flatten-call-graph). Tuples that are only decomposed go, and of several reads of one
-// part one stays. Cost: linear.
-std::unique_ptr<Pass> CreateWhileLoopInvariantCodeMotion() {
-  return MakeModulePass("while-loop-invariant-code-motion", HoistInvariants);
+// parts of the tuple that never change, and are more than a view of their operand; they move before
+// the loop and become parts of its tuple. Options: `constants` moves those, too, `others=0` nothing
+// else, `inflation=N` only results of at most N times their operands' bytes; `dear` keeps what
+// costs no more to make in each iteration than to read: small elementwise values, not in XLA.
+// Expects bodies with one caller (flatten-call-graph). Tuples that are only decomposed go, and of
+// several reads of one part one stays. Cost: linear.
+std::unique_ptr<Pass> CreateWhileLoopInvariantCodeMotion(PassArguments& arguments) {
+  Worth worth;
+  worth.is_worth = arguments.Flag("dear", "only what costs more to make than to read, not in XLA")
+                       ? IsDearToMake
+                       : IsMoreThanAView;
+  worth.constants = arguments.Flag("constants", "moves constants, too");
+  worth.others = arguments.Int("others", 1, "0 moves nothing but constants") != 0;
+  worth.inflation = static_cast<double>(
+      arguments.Int("inflation", 0, "largest ratio of a result's bytes to its operands' (0: any)"));
+  return std::make_unique<InvariantCodeMotion>(worth);
 }
 
 }  // namespace hlokit

@@ -2,9 +2,10 @@
 // Matches dots of an operand that is transposed in its row and its one contracted dimension, the
 // batch dimensions in their places; transposes that swap a dot's two sides; and f32 dots of
 // operands both widened from bf16 or f16 (products of such numbers are exact in f32, where sums are
-// formed in any case). The option `any` also takes transposes whose free dimensions keep their
-// order, as the cpu pipeline wants, and looks through reshapes that leave out dimensions of size
-// one. Leaves dots with other dimension numbers, and dead code. Cost: linear.
+// formed in any case). The option `matrices` leaves products with a vector alone, as XLA's CPU
+// compiler, whose kernels for those read rows. The option `any` also takes transposes whose free
+// dimensions keep their order, as the cpu pipeline wants, and looks through reshapes that leave out
+// dimensions of size one. Leaves dots with other dimension numbers, and dead code. Cost: linear.
 //   dot(transpose(a), b), contracting {1} and {0}  ->  dot(a, b), contracting {0} and {0}
 //   dot(reshape(transpose(f32[1,4,8] a)), b)       ->  dot(reshape(a), b), reshape to f32[4,8]
 #include <algorithm>
@@ -67,15 +68,28 @@ void LiftTranspose(Instruction* dot, int64_t side) {
   c.RemoveIfDead(reshape);
 }
 
-bool FoldOperand(Instruction* dot, int64_t side, bool any) {
-  if (any) LiftTranspose(dot, side);
+// Whether each side of the dot has a dimension that is neither batch nor summed over.
+bool HasMatrices(const Instruction* dot) {
+  const DotAttrs& attrs = dot->attr<DotAttrs>();
+  const size_t shared = attrs.lhs_batch_dims.size() + attrs.lhs_contracting_dims.size();
+  return dot->operand(0)->shape().dims.size() > shared &&
+         dot->operand(1)->shape().dims.size() > shared;
+}
+
+struct FoldingOptions {
+  bool any = false, matrices = false;
+};
+
+bool FoldOperand(Instruction* dot, int64_t side, const FoldingOptions& options) {
+  if (options.any) LiftTranspose(dot, side);
   Instruction* transpose = dot->operand(side);
   if (transpose->opcode() != Opcode::kTranspose) return false;
+  if (options.matrices && !HasMatrices(dot)) return false;
   DotAttrs& attrs = dot->mutable_attr<DotAttrs>();
   DimVector& batch = side == 0 ? attrs.lhs_batch_dims : attrs.rhs_batch_dims;
   DimVector& contracting = side == 0 ? attrs.lhs_contracting_dims : attrs.rhs_contracting_dims;
   const DimVector& perm = Permutation(transpose);
-  if (!any && !SwapsRowAndColumn(perm, batch, contracting)) return false;
+  if (!options.any && !SwapsRowAndColumn(perm, batch, contracting)) return false;
   int64_t last = -1;
   for (int64_t d = 0; d < transpose->shape().rank(); ++d) {
     if (Contains(batch, d) || Contains(contracting, d)) continue;
@@ -135,7 +149,7 @@ bool FoldConverts(Instruction* dot) {
   return false;
 }
 
-absl::StatusOr<bool> FoldAll(Computation& computation, bool any) {
+absl::StatusOr<bool> FoldAll(Computation& computation, const FoldingOptions& options) {
   bool changed = false;
   for (Instruction* i : computation.PostOrder()) {
     if (i->opcode() == Opcode::kTranspose && (i->IsRoot() || !i->users().empty()))
@@ -147,7 +161,7 @@ absl::StatusOr<bool> FoldAll(Computation& computation, bool any) {
     bool again = true;
     while (again) {  // a convert may hide a transpose, and the other way round
       again = FoldConverts(i);
-      for (int side : {0, 1}) again |= FoldOperand(i, side, any);
+      for (int side : {0, 1}) again |= FoldOperand(i, side, options);
       changed |= again;
     }
   }
@@ -156,21 +170,24 @@ absl::StatusOr<bool> FoldAll(Computation& computation, bool any) {
 
 class TransposeFolding final : public ComputationPass {
  public:
-  explicit TransposeFolding(bool any) : any_(any) {}
+  explicit TransposeFolding(const FoldingOptions& options) : options_(options) {}
   absl::string_view name() const override { return "transpose-folding"; }
   absl::StatusOr<bool> RunOnComputation(Computation& computation) override {
-    return FoldAll(computation, any_);
+    return FoldAll(computation, options_);
   }
 
  private:
-  const bool any_;
+  const FoldingOptions options_;
 };
 
 }  // namespace
 
 std::unique_ptr<Pass> CreateTransposeFolding(PassArguments& arguments) {
-  return std::make_unique<TransposeFolding>(
-      arguments.Flag("any", "also transposes of batch and of several dimensions"));
+  FoldingOptions options;
+  options.any = arguments.Flag("any", "also transposes of batch and of several dimensions");
+  options.matrices =
+      arguments.Flag("matrices", "not into products with a vector, as XLA's CPU compiler");
+  return std::make_unique<TransposeFolding>(options);
 }
 
 }  // namespace hlokit

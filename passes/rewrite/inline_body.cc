@@ -5,6 +5,21 @@
 #include "passes/rewrite/layout_copies.h"
 
 namespace hlokit {
+namespace {
+
+// Whether the body reads the parameter however it lies: custom calls say themselves which order
+// they want.
+bool IsReadInAnyOrder(const Instruction* parameter) {
+  if (parameter->IsRoot() || !parameter->shape().IsArray()) return false;
+  for (const Instruction* user : parameter->users()) {
+    const bool says_itself = user->opcode() == Opcode::kCustomCall &&
+                             user->attr<CustomCallAttrs>().operand_layout_constraints.has_value();
+    if (!says_itself && !HasTrait(user->opcode(), kLayoutInsensitive)) return false;
+  }
+  return true;
+}
+
+}  // namespace
 
 Instruction* CopyBody(const Computation& body, absl::Span<Instruction* const> arguments,
                       Computation& into, std::vector<Instruction*>* made_list) {
@@ -14,7 +29,7 @@ Instruction* CopyBody(const Computation& body, absl::Span<Instruction* const> ar
     if (i->IsParameter()) {
       Instruction* argument = arguments[i->parameter_number()];
       std::vector<Instruction*> copies;
-      map[i] = SameIgnoringLayout(argument->shape(), i->shape())
+      map[i] = SameIgnoringLayout(argument->shape(), i->shape()) && !IsReadInAnyOrder(i)
                    ? InLayoutOf(argument, i->shape(), copies)
                    : argument;
       continue;

@@ -1,9 +1,11 @@
 // Rules that XLA applies always and that round otherwise than what they replace.
+//   a * convert(p) -> select(p, a, 0)
 //   a - c -> a + -c      a / pow(b, c) -> a * pow(b, -c)      log(sqrt(a)) -> 0.5 * log(a)
 //   reduce(broadcast(x), 0), add -> x * n      reduce(reduce(x)) -> reduce(x)
 //   a reduce-window over whole dimensions -> reshape(reduce(x))
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "ops/dim_lists.h"
 #include "passes/rewrite/hlo_writer.h"
@@ -18,6 +20,17 @@ Instruction* ExpProduct(Instruction* i, Rewriter& r) {
   const Instruction *a = i->operand(0), *b = i->operand(1);
   if (!Float(i) || !Is(a, Opcode::kExponential) || !Is(b, Opcode::kExponential)) return nullptr;
   return r.Clone(a, i->shape(), {r.Add(Opcode::kAdd, i->shape(), {a->operand(0), b->operand(0)})});
+}
+
+// a * convert(p) of a predicate is a where p holds, else 0: infinity and NaN times 0 are forgotten.
+Instruction* MulPredAsSelect(Instruction* i, Rewriter& r) {
+  const int k = OperandThat(i, [](const Instruction* x) {
+    return Is(x, Opcode::kConvert) && IsPred(x->operand(0)->shape().type);
+  });
+  if (k < 0 || IsPred(i->shape().type)) return nullptr;
+  Instruction* const pred = i->operand(k)->operand(0);
+  return r.Add(Opcode::kSelect, i->shape(),
+               {pred, i->operand(1 - k), HloWriter(r).FillInteger(i->shape(), 0)});
 }
 
 // sqrt(a) * sqrt(a) is a, for a >= 0.
@@ -63,12 +76,23 @@ Instruction* DivByConstant(Instruction* i, Rewriter& r) {
 Instruction* SubConstant(Instruction* i, Rewriter& r) {
   const Instruction* by = i->operand(1);
   const Instruction* constant = Is(by, Opcode::kBroadcast) ? by->operand(0) : by;
-  if (!Float(i) || !constant->IsConstant() || constant->literal() == nullptr ||
+  const bool integers =
+      i->shape().type == ElementType::kS32 || i->shape().type == ElementType::kS64;
+  if ((!Float(i) && !integers) || !constant->IsConstant() || constant->literal() == nullptr ||
       i->operand(0)->IsConstant())
     return nullptr;
   if (IsSplat(by, 0)) return nullptr;  // sub-zero's
   Literal negated = *constant->literal();
-  for (int64_t k = 0; k < negated.element_count(); ++k) negated.SetDouble(k, -negated.GetDouble(k));
+  for (int64_t k = 0; k < negated.element_count(); ++k)
+    if (!integers) {
+      negated.SetDouble(k, -negated.GetDouble(k));
+    } else if (const int64_t value = negated.GetInt(k);
+               value == std::numeric_limits<int32_t>::min() ||
+               value == std::numeric_limits<int64_t>::min()) {
+      return nullptr;  // is its own negative, or one that s32 has not
+    } else {
+      negated.SetInt(k, -value);
+    }
   Instruction* term = r.Constant(std::move(negated));
   if (constant != by) term = r.Broadcast(term, by->shape(), by->attr<BroadcastAttrs>().dimensions);
   return r.Add(Opcode::kAdd, i->shape(), {i->operand(0), term});
@@ -226,6 +250,7 @@ Instruction* WholeWindow(Instruction* i, Rewriter& r) {
 
 constexpr Rule kRoundingRules[] = {
     {"exp-product", Opcode::kMultiply, ExpProduct},
+    {"mul-pred-as-select", Opcode::kMultiply, MulPredAsSelect},
     {"sqrt-square", Opcode::kMultiply, SqrtSquare},
     {"sub-constant", Opcode::kSubtract, SubConstant},
     {"div-by-constant", Opcode::kDivide, DivByConstant},

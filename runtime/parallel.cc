@@ -98,13 +98,19 @@ void Pause() {
 #endif
 }
 
-// Threads besides the caller's. They look for work for some 20 microseconds after the last loop,
-// then sleep.
+// Threads besides the caller's. They look for work for some 50 microseconds after the last loop,
+// then sleep; where Rest tells that a run is over, after a few: the caller's other threads
+// (Python's, which waits for the results) want their core.
 class Pool {
  public:
   static Pool& Get() {
     static Pool* const pool = new Pool;  // never destroyed: its threads may outlive main
     return *pool;
+  }
+
+  void Rest() {
+    const uint32_t now = epoch_.load(std::memory_order_relaxed);
+    if (rests_.load(std::memory_order_relaxed) != now) rests_.store(now, std::memory_order_relaxed);
   }
 
   // False if another caller has the pool, or no thread can be had; nothing has run then.
@@ -126,7 +132,7 @@ class Pool {
   }
 
  private:
-  static constexpr int kSpins = 3000;
+  static constexpr int kSpins = 3000, kSpinsAfterRun = 200;
   static constexpr int kPatience = 1000;  // loops
 
   // To so many threads, or as many as the system gives; refused, it waits before it asks again.
@@ -163,8 +169,9 @@ class Pool {
   // The epoch of the next loop.
   // Spinning first: the next kernel usually starts within microseconds, waking a thread takes tens.
   uint32_t Await(uint32_t seen) {
-    for (int i = 0; i < kSpins; ++i) {
+    for (int i = 0, after_run = 0; i < kSpins && after_run < kSpinsAfterRun; ++i) {
       if (const uint32_t now = epoch_.load(); now != seen) return now;
+      if (rests_.load(std::memory_order_relaxed) == seen) ++after_run;
       Pause();
     }
     sleepers_.fetch_add(1);
@@ -178,6 +185,7 @@ class Pool {
   int refused_ = 0;
   alignas(64) std::atomic<uint32_t> epoch_{0};
   alignas(64) std::atomic<Loop*> loop_{nullptr};
+  std::atomic<uint32_t> rests_{0};  // the epoch of a run's last loop
   std::atomic<int> seats_{0};
   std::atomic<int> inside_{0};  // threads that may be looking at the loop
   std::atomic<int> sleepers_{0};
@@ -186,6 +194,8 @@ class Pool {
 }  // namespace
 
 bool InParallelLoop() { return in_parallel_loop; }
+
+void RestThreads() { Pool::Get().Rest(); }
 
 }  // namespace hlokit
 

@@ -42,6 +42,9 @@ void ParallelFor(void* ctx, int64_t total, int64_t grain, const Body& body) {
 // True inside a parallel loop, where a further loop would run inline.
 bool InParallelLoop();
 
+// A run is over: threads that look for the next loop sleep soon, unless it comes at once.
+void RestThreads();
+
 }  // namespace hlokit
 #endif
 // SPDX-License-Identifier: Apache-2.0

@@ -17,6 +17,7 @@
 #include "absl/strings/str_format.h"
 #include "backends/cpu/executable/flush_denormals_internal.h"
 #include "backends/cpu/sanitizer/sanitizer_internal.h"
+#include "runtime/parallel.h"
 #include "runtime/table/kernels.h"
 #include "support/allocate.h"
 #include "support/clock.h"
@@ -162,6 +163,7 @@ absl::Status DeviceRun::RunArrays(absl::Span<const void* const> arguments,
   if (!frozen_.empty()) frozen_.forms().DropIfShort();
   const ScopedFlushDenormals flush(e_.flush_denormals());
   e_.code().entry()(&context_, arena_.get(), table_.data());
+  RestThreads();
   RETURN_IF_ERROR(failure_);
   return context_.failed ? Failure(nullptr) : absl::OkStatus();
 }
@@ -203,6 +205,7 @@ absl::Status DeviceRun::Run(DeviceGroup* group, Communicator* communicator) {
   char* const arena = shadowed_arena_ != nullptr ? shadowed_arena_->data() : arena_.get();
   if (shadowed_arena_ != nullptr) BeginShadowed();
   e_.code().entry()(&context_, arena, table_.data());
+  RestThreads();
   if (shadowed_arena_ != nullptr) EndShadowed();
   clock_ticks_ += ReadClock() - first;
   seconds_ += SteadySeconds() - start;

@@ -227,9 +227,36 @@ class ProcessCommunicatorTest : public ::testing::TestWithParam<std::tuple<int, 
 };
 
 TEST_P(ProcessCommunicatorTest, AllReduce) {
-  Expect({Rows(1, 4), Rows(1, 0), Rows(1, 50003), Rows(1, 600011)}, 1,
-         1,  // the last: several blocks
+  // The last: several blocks. Three of 16 KiB: more scratch memory than a thread keeps.
+  Expect({Rows(1, 4), Rows(1, 0), Rows(1, 4096), Rows(1, 4096), Rows(1, 4096), Rows(1, 50003),
+          Rows(1, 600011)},
+         1, 1,
          [](auto& c, const auto& part) { return c.AllReduce(part); });
+}
+TEST(ProcessAllReduceTest, MayOverwriteItsOperand) {
+  for (const int64_t count : {3000, 50000}) {  // in one round and by ranges, of several blocks each
+    Cluster cluster({0, 1});
+    const std::vector<int64_t> group = {0, 1};
+    const HlokitCollectiveArray array = Rows(1, count);
+    EXPECT_TRUE(RunTogether(2, [&](int64_t device) {
+      Floats values(static_cast<size_t>(count));
+      for (size_t i = 0; i < values.size(); ++i)
+        values[i] = static_cast<float>(i) + static_cast<float>(device);
+      const void* const from = values.data();
+      void* const to = values.data();
+      Communicator::Part part;
+      part.waiter = {device, "the call", 7};
+      part.group = group;
+      part.place = static_cast<size_t>(device);
+      part.arrays = {&array, 1};
+      part.operands = &from;
+      part.results = &to;
+      EXPECT_EQ(cluster.of(device).AllReduce(part), End::kNone);
+      for (size_t i = 0; i < values.size(); ++i)
+        ASSERT_EQ(values[i], 2 * static_cast<float>(i) + 1) << i;
+      cluster.of(device).Leave(device, false);
+    }));
+  }
 }
 TEST_P(ProcessCommunicatorTest, AllGather) {
   Expect({Rows(1, 5), Rows(3, 7), Rows(1, 20000)}, 0, 1,

@@ -7,8 +7,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax._src.state.discharge import run_state
 from jax.ad_checkpoint import checkpoint_name
 from jax.experimental import sparse as jsparse
+from jax.experimental.layout import Layout, with_layout_constraint
+from jax.sharding import NamedSharding
 from jax.sharding import PartitionSpec as P
 
 F = np.random.default_rng(1).normal(size=(3, 4)).astype(np.float32)
@@ -217,3 +220,50 @@ add("mulhi", lax.mulhi, U, U[::-1] + np.uint32(2**31)) if hasattr(lax, "mulhi") 
 add("copies", lambda v: (jnp.array(v, copy=True), jnp.empty_like(v).shape[0]), F)
 add("collectives", lambda v: on_one_device(lambda a: (lax.psum(a, "x"), lax.pmax(a, "x"), lax.pmin(a, "x"), lax.pmean(a, "x"), lax.axis_index("x")))(v), F)
 add("exchanges", lambda v: on_one_device(lambda a: (lax.all_gather(a, "x"), lax.all_to_all(a, "x", 0, 1), lax.ppermute(a, "x", [(0, 0)]), lax.psum_scatter(a, "x")))(v), F[None])
+
+
+def on_a_mesh(function, kind=jax.sharding.AxisType.Auto):
+    return lambda v: function(v, jax.make_mesh((1,), ("x",), axis_types=(kind,)))
+
+
+@jax.custom_vjp
+def _recomputed(v):
+    return jnp.sin(v)
+
+
+_recomputed.defvjp(lambda v: (jnp.sin(v), v), lambda v, g: (g * 2,), optimize_remat=True)
+
+
+@jax.custom_batching.custom_vmap
+def _own_vmap(v):
+    return jnp.sin(v)
+
+
+_own_vmap.def_vmap(lambda size, batched, v: (jnp.sin(v) * 2, True))
+
+# The rest of what lowers to a program of one device: sparse formats, generators, calls of several kinds, shardings.
+add("cholesky_update", lambda a, w: lax.linalg.cholesky_update(jnp.linalg.cholesky(a).T, w), SQUARE, F[:, 0].copy())
+add("pivoted_qr", lambda a: jax.scipy.linalg.qr(a, pivoting=True)[2], SQUARE)
+add("orthogonal_product", lambda a, b: jnp.abs(jax.scipy.linalg.qr_multiply(a, b, mode="left")[0]), SQUARE, SQUARE[::-1].copy())
+add("custom_vmap", lambda v: (_own_vmap(v), jax.vmap(_own_vmap)(v)), F)
+add("custom_vjp_forward", _custom_vjp, F)
+add("recomputed", jax.grad(lambda v: _recomputed(v).sum()), F)
+add("exported", lambda v: jax.export.export(jax.jit(jnp.sin))(v).call(v), F)
+add("linear_function", lambda v: jax.custom_derivatives.linear_call(lambda r, x: x * r, lambda r, t: t * r, 2.0, v), F)
+add("sparse_coordinates", lambda v: (lambda m: (m.todense(), m @ v.T, m @ v[0]))(jsparse.COO.fromdense(v, nse=12)), F)
+add("sparse_compressed", lambda v: (lambda m: (m.todense(), m @ v.T, m @ v[0]))(jsparse.CSR.fromdense(v, nse=12)), F)
+add("sparse_products", lambda v, s: (lambda m, n: (jsparse.bcoo_sort_indices(m).data, (m @ m.T).todense(), jsparse.todense(m), jsparse.bcoo_dot_general_sampled(
+    v, v.T, n.indices, dimension_numbers=(((1,), (0,)), ((), ())))))(jsparse.BCOO.fromdense(v, nse=12), jsparse.BCOO.fromdense(s, nse=9)), F, SQUARE)
+add("sparse_extract", lambda v: (lambda m: jsparse.bcsr_extract(m.indices, m.indptr, v))(jsparse.BCSR.fromdense(v, nse=12)), F)
+add("rng_uniform_shape", lambda v: v + lax.rng_uniform(1., 1.0000001, (3, 4)), F)
+add("state", lambda v: run_state(lambda r: r.__setitem__(slice(None), r[:] * 2))(v), F)
+add("scaled_dot", lambda v: lax.scaled_dot(v, v.T), F)
+for name in ["philox2x32", "philox4x32", "threefry4x32"]:
+    add("random_" + name, functools.partial(lambda impl, s: jax.random.bits(jax.random.key(s, impl=impl), (3,)), name), np.int32(3))
+add("empty_array", lambda v: lax.empty((0, 4), np.float32).sum(0) + v, F)
+add("layout", lambda v: with_layout_constraint(v, Layout((1, 0))) * 2, F)
+add("sharding_hint", on_a_mesh(lambda v, mesh: lax.with_sharding_constraint(v, NamedSharding(mesh, P("x"))) * 2), F)
+add("resharded", on_a_mesh(lambda v, mesh: jax.sharding.reshard(v, NamedSharding(mesh, P("x"))) * 2, jax.sharding.AxisType.Explicit), F)
+add("varying", on_a_mesh(lambda v, mesh: jax.shard_map(
+    lambda a: (lax.psum(lax.pcast(a, "x", to="varying"), "x"), lax.all_gather(lax.pcast(a, "x", to="varying"), "x", tiled=True)),
+    mesh=mesh, in_specs=P(), out_specs=(P(), P("x")))(v)), F)

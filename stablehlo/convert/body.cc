@@ -83,6 +83,7 @@ Shape BodyConverter::ShapeOf(const MlirOperation& op) {
 
 void BodyConverter::SetResults(const MlirOperation& op, Instruction* instruction) {
   CloseSizes(*instruction);
+  TakeLayout(*instruction);
   const bool bare = op.Find("mhlo.sharding") == nullptr && op.Find("sdy.sharding") == nullptr &&
                     op.Find("mhlo.frontend_attributes") == nullptr;
   if (op.results.size() == 1 && bare) instruction = Simplified(*this, instruction);
@@ -140,7 +141,8 @@ Instruction* BodyConverter::Constant(SharedLiteral literal, const Shape& shape) 
   return made;
 }
 
-Instruction* BodyConverter::Splat(const Literal& scalar, const Shape& shape) {
+Instruction* BodyConverter::Splat(const Literal& scalar, const Shape& like) {
+  const Shape shape = like.WithDefaultLayout();  // as all of MLIR's constants
   const absl::string_view bytes = BytesOf(scalar);
   Instruction*& made = splats_[{Text(shape, true), std::string(bytes.data(), bytes.size())}];
   if (made != nullptr) return made;

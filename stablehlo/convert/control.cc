@@ -233,7 +233,9 @@ absl::Status ConvertBranches(BodyConverter& body, const MlirOperation& op, size_
     computations.push_back(branch.computation);
   }
   Shape shape = body.ShapeOf(op);
-  if (!probes.empty()) shape = computations[0]->root()->shape();
+  // With the layouts of the first branch.
+  const Shape& first = computations[0]->root()->shape();
+  if (!probes.empty() || SameIgnoringLayout(shape, first)) shape = first;
   Instruction* made = body.Add(Opcode::kConditional, std::move(shape), operands);
   made->set_called(std::move(computations));
   if (probes.empty()) {

@@ -261,6 +261,8 @@ Instruction* Simplified(BodyConverter& body, Instruction* made);
 // Gives a transpose the layout that XLA infers: the elements stay where they are, so that the
 // operand's layout moves along.
 void PermuteLayout(Instruction& transpose);
+// Gives another instruction the layout that XLA infers from its operands (layouts.cc).
+void TakeLayout(Instruction& made);
 // Whether the rules of its operation hold of an instruction of arrays, so that the shape is the one
 // that they give and it can be evaluated: a damaged program is told so when the module is verified,
 // and left alone before.

@@ -28,7 +28,8 @@ class Formula {
   }
   // This one is the predicate.
   Formula Select(Formula yes, Formula no) const {
-    return {*body_, body_->Add(Opcode::kSelect, yes.shape(), {value_, yes.value_, no.value_})};
+    return {*body_, body_->Add(Opcode::kSelect, shape().WithType(yes.shape().type),
+                               {value_, yes.value_, no.value_})};
   }
   Formula IsFinite() const {
     return {*body_, body_->Add(Opcode::kIsFinite, shape().WithType(ElementType::kPred), {value_})};

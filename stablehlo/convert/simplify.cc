@@ -29,18 +29,6 @@
 
 namespace hlokit {
 
-void PermuteLayout(Instruction& transpose) {
-  const DimVector& permutation = transpose.attr<DimensionsAttrs>().dimensions;
-  const Shape& shape = transpose.shape();
-  const int rank = shape.rank();
-  DimVector places(rank), order;
-  for (int i = 0; i < rank; ++i) places[permutation[i]] = i;
-  for (const int64_t d : transpose.operand(0)->shape().MinorToMajor()) order.push_back(places[d]);
-  Shape permuted = Shape::ArrayWithLayout(shape.type, shape.dims, order);
-  permuted.dynamic_mask = shape.dynamic_mask;
-  transpose.set_shape(std::move(permuted));
-}
-
 namespace {
 
 // The scalar of which all elements of a constant are copies; null where they differ. A damaged
@@ -67,20 +55,6 @@ bool IsSplatOfOnes(const Instruction& i) {
   const int bits = IsPred(splat->type()) ? 1 : BitWidth(splat->type());
   const bool narrow = bits < 64 && !IsSigned(splat->type());
   return splat->GetInt(0) == (narrow ? (int64_t{1} << bits) - 1 : -1);
-}
-
-// The layout of a transposed operand stays with what is computed element by element, as XLA infers
-// shapes: that of the first operand.
-void TakeLayout(Instruction& made) {
-  if (made.operand_count() == 0) return;
-  const Shape& from = made.operand(0)->shape();
-  const bool follows = HasTrait(made.opcode(), kElementwise) && made.opcode() != Opcode::kSelect &&
-                       made.opcode() != Opcode::kClamp;
-  if (!follows && made.opcode() != Opcode::kReverse) return;
-  if (!from.IsArray() || from.dims != made.shape().dims || from.IsRowMajor()) return;
-  Shape shape = Shape::ArrayWithLayout(made.shape().type, from.dims, from.MinorToMajor());
-  shape.dynamic_mask = made.shape().dynamic_mask;
-  made.set_shape(std::move(shape));
 }
 
 // What 0, all bits and equal operands make of an operation of integers.
@@ -338,8 +312,11 @@ Instruction* SimplifyReverse(Instruction* made) {
 }
 
 // An update of all elements is what is left.
+// At the start, of the whole array: the update.
 Instruction* SimplifyUpdate(Instruction* made) {
   Instruction* update = made->operand(1);
+  for (const Instruction* start : made->operands().subspan(2))
+    if (!IsSplatOf(*start, 0)) return made;
   return SameIgnoringLayout(update->shape(), made->shape()) ? update : made;
 }
 
@@ -426,6 +403,7 @@ Instruction* Simplified(BodyConverter& body, Instruction* made) {
     case Opcode::kAnd:
     case Opcode::kMaximum:
     case Opcode::kMinimum:
+    case Opcode::kMulhi:
     case Opcode::kMultiply:
     case Opcode::kOr:
     case Opcode::kXor:

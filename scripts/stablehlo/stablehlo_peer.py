@@ -2,10 +2,12 @@
 """Holds the reading of StableHLO to JAX. Skipped (77) where jax is missing.
 
   stablehlo_peer.py --bin DIR [--forms text,bytecode,artifact,1.0.0,0.9.0] [--structure] [NAME...]
+  stablehlo_peer.py --primitives
 
 Each program of stablehlo_programs.py is lowered by JAX, written as MLIR text, MLIR bytecode and portable artifacts (of the
 current version and of those named), run by hlo-run on random inputs, and compared with JAX's results. --structure asks
-hlo-diff whether the module is that of XLA's own conversion, names left aside. Exit status: 0 all agree, 1 some do not.
+hlo-diff whether the module is that of XLA's own conversion, names left aside. --primitives lists JAX's primitives: those that lower
+in some program, and the others. Exit status: 0 all agree, 1 some do not.
 """
 import argparse
 import pathlib
@@ -109,13 +111,38 @@ def structure(module, path, args, folder):
     return "structure: " + ((output + errors).splitlines() or ["differs"])[0]
 
 
+def primitives():
+    """Names of the primitives that lower for CPUs, and of those that do so in a program."""
+    lowered = set()
+    tables = (mlir._lowerings, mlir._platform_specific_lowerings["cpu"])  # pylint: disable=protected-access
+    for table in tables:
+        for primitive, entry in list(table.items()):
+            def noted(*args, primitive=primitive, rule=entry.rule, **kwargs):
+                lowered.add(primitive.name)
+                return rule(*args, **kwargs)
+            table[primitive] = type(entry)(noted, entry.inline)
+    for program in stablehlo_programs.PROGRAMS:
+        try:
+            jax.jit(program.function, keep_unused=True).lower(*program.inputs())
+        except Exception as refused:  # pylint: disable=broad-except
+            print(f"{program.name}: {str(refused).splitlines()[0][:160]}", file=sys.stderr)
+    return {primitive.name for table in tables for primitive in table}, lowered
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bin", type=pathlib.Path, required=True)
+    parser.add_argument("--bin", type=pathlib.Path)
+    parser.add_argument("--primitives", action="store_true")
     parser.add_argument("--forms", default="text,located,generic,bytecode,artifact,1.0.0,0.9.0")
     parser.add_argument("--structure", action="store_true")
     parser.add_argument("names", nargs="*")
     args = parser.parse_args()
+    if args.primitives:
+        known, covered = primitives()
+        print(f"{len(covered)} of {len(known)}: {', '.join(sorted(covered))}\nothers: {', '.join(sorted(known - covered))}")
+        return 0
+    if args.bin is None:
+        parser.error("--bin")
     forms = args.forms.split(",")
     right = tried = 0
     with tempfile.TemporaryDirectory() as scratch:

@@ -205,7 +205,6 @@ add("pool_gradient", jax.grad(lambda v: lax.reduce_window(v, -np.inf, lax.max, (
 add("reduce_window", lambda v: lax.reduce_window(v, np.float32(1), lambda a, b: a * b + a, (2, 1), (1, 1), "SAME"), F)
 add("reduce_window_min", lambda v: lax.reduce_window(v, np.inf, lax.min, (1, 3), (1, 2), "VALID"), F)
 add("ragged_dot", lambda a, b, n: lax.ragged_dot(a, b, n), np.ones((5, 4), np.float32), WIDE.transpose(0, 2, 1).copy(), np.array([2, 3], np.int32))
-add("scaled_matmul", lambda v: jax.nn.scaled_matmul(v.astype(jnp.bfloat16), v.astype(jnp.bfloat16), jnp.ones((2, 3, 1), jnp.bfloat16), jnp.ones((2, 3, 1), jnp.bfloat16)), WIDE)
 add("tile", lambda v: jnp.tile(v, (2, 1, 3)), F)
 add("unstack", jnp.unstack, F)
 add("sparse", lambda v: (lambda m: (m.todense(), m @ v.T, m.T.todense(), m.sum_duplicates(nse=12).data))(jsparse.BCOO.fromdense(v, nse=12)), F)

@@ -72,7 +72,7 @@ void TakeLayout(Instruction& made) {
   } else {
     return;
   }
-  made.set_shape(std::move(shape));
+  if (shape != made.shape()) made.set_shape(std::move(shape));
 }
 
 }  // namespace hlokit

@@ -387,6 +387,7 @@ bool FollowsRules(const Instruction& made) {
 }
 
 Instruction* Simplified(BodyConverter& body, Instruction* made) {
+  TakeLayout(*made);  // before its shape is referred to: this may replace it
   const Shape& shape = made->shape();
   if (!shape.IsArray() || made->IsConstant()) return made;
   const bool is_static = !shape.HasDynamicDims();
@@ -395,7 +396,6 @@ Instruction* Simplified(BodyConverter& body, Instruction* made) {
     return body.Add(Opcode::kConstant, shape.WithDefaultLayout(), {},
                     ConstantAttrs{std::make_shared<const Literal>(shape.WithDefaultLayout())});
   if (!HasRule(made->opcode()) || !FollowsRules(*made)) return made;
-  TakeLayout(*made);
   if (is_static)
     if (Instruction* folded = Fold(body, *made)) return folded;
   switch (made->opcode()) {

@@ -11,9 +11,14 @@
 
 #include "analysis/in_place.h"
 #include "codegen/math/functions.h"
+#include "codegen/op_cost.h"
+#include "ir/op_facts.h"
 
 namespace hlokit {
 namespace {
+
+// Elements of a small array that one vector holds.
+constexpr int64_t kMostTogether = 16;
 
 llvm::Value* ElementPointer(Builder& b, const ArrayRef& array, const ElementIndex& index) {
   llvm::Value* offset = LinearOffset(b, index, array.shape);
@@ -243,9 +248,55 @@ ScalarValue ElementEmitter::EmitClampElement(const Instruction* i, const Element
   return EmitClamp(b_, TypeOf(i->operand(1)->shape()), low, x, Operand(i, 2, index));
 }
 
+bool ElementEmitter::ComputesTogether(const Instruction* i, ElementType type,
+                                      const ElementIndex& index) const {
+  if (!unroll_ || i->operand_count() != 1 || FunctionCost(Facts(i->opcode()).cost) == 0 ||
+      (type != ElementType::kF32 && type != ElementType::kF64) || index.linear != nullptr)
+    return false;
+  if (i->opcode() == Opcode::kSine || i->opcode() == Opcode::kCosine) return false;  // they branch
+  const bool known = std::all_of(index.multi.begin(), index.multi.end(), [](llvm::Value* value) {
+    return llvm::isa<llvm::ConstantInt>(value);
+  });
+  const int64_t count = i->shape().ElementCount();
+  return known && count > 1 && count <= kMostTogether;
+}
+
+// f32[3] exponential(x): one function of <x0, x1, x2, x0>, whose code is as long as that of one
+// element. All are remembered; the values are those of one by one.
+ScalarValue ElementEmitter::EmitTogether(const Instruction* i, ElementType type,
+                                         const ElementIndex& index) {
+  const Shape& shape = i->shape();
+  std::vector<ElementIndex> places;
+  std::vector<llvm::Value*> values;
+  for (int64_t k = 0; k < shape.ElementCount(); ++k) {
+    std::vector<llvm::Value*> multi(static_cast<size_t>(shape.rank()));
+    int64_t at = k;
+    for (int64_t d = shape.rank() - 1; d >= 0; --d) {
+      multi[d] = b_.getInt64(at % shape.dims[d]);
+      at /= shape.dims[d];
+    }
+    places.push_back(ElementIndex::Multi(std::move(multi)));
+    values.push_back(Operand(i, 0, places.back()).re);
+  }
+  const auto lanes = static_cast<unsigned>(llvm::PowerOf2Ceil(values.size()));
+  llvm::Value* all =
+      llvm::PoisonValue::get(llvm::FixedVectorType::get(values[0]->getType(), lanes));
+  for (unsigned k = 0; k < lanes; ++k)
+    all = b_.CreateInsertElement(all, values[k < values.size() ? k : 0], k);
+  llvm::Value* const results = EmitUnary(b_, i->opcode(), type, {all}).re;
+  ScalarValue wanted;
+  for (size_t k = 0; k < places.size(); ++k) {
+    const ScalarValue value = {b_.CreateExtractElement(results, k)};
+    if (places[k] == index) wanted = value;
+    scopes_.back().emplace(Key{i, std::move(places[k])}, Results{value});
+  }
+  return wanted;
+}
+
 // Functions of one or two numbers of the same type.
 ScalarValue ElementEmitter::EmitArithmetic(const Instruction* i, const ElementIndex& index) {
   const ElementType type = RoundsAtOnce(i) ? i->shape().type : TypeOf(i->operand(0)->shape());
+  if (ComputesTogether(i, type, index)) return EmitTogether(i, type, index);
   const ScalarValue x = Operand(i, 0, index);
   if (unroll_ && type == ElementType::kF32 &&
       (i->opcode() == Opcode::kSine || i->opcode() == Opcode::kCosine))

@@ -145,6 +145,10 @@ class ElementEmitter {
   ScalarValue EmitPassThrough(const Instruction* i, const ElementIndex& index);
   ScalarValue EmitCopy(const Instruction* i, const ElementIndex& index);
   ScalarValue EmitArithmetic(const Instruction* i, const ElementIndex& index);
+  // Whether all elements of a function of one number are computed where one is asked for, as
+  // vectors.
+  bool ComputesTogether(const Instruction* i, ElementType type, const ElementIndex& index) const;
+  ScalarValue EmitTogether(const Instruction* i, ElementType type, const ElementIndex& index);
   ScalarValue EmitDiscontinuous(const Instruction* i, const ElementIndex& index);
   ScalarValue EmitConvertElement(const Instruction* i, const ElementIndex& index);
   ScalarValue EmitReducePrecisionElement(const Instruction* i, const ElementIndex& index);

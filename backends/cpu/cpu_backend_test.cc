@@ -249,6 +249,35 @@ TEST(CpuBackendTest, LongBodiesOfLoopsAreSeveralFunctions) {
   }
 }
 
+// A function of `count` numbers, of which the first seven are the same for every count.
+std::vector<double> Function(const std::string& opcode, const std::string& type, int count) {
+  const std::string array = absl::StrCat(type, "[", count, "]");
+  const std::unique_ptr<Executable> f = Compile(
+      absl::StrCat("HloModule m\nENTRY e { i = ", type, "[", count, "] iota(), iota_dimension=0\n",
+                   "  p = ", type, "[] parameter(0)  q = ", array,
+                   " broadcast(p), dimensions={}  x = ", array, " multiply(i, q)\n  y = ", array,
+                   " ", opcode, "(x)  ROOT r = f64[", count, "] convert(y) }"),
+      {});
+  EXPECT_NE(f, nullptr);
+  if (f == nullptr) return {};
+  const Literal p = type == "f32" ? Literal::R0<float>(0.137f) : Literal::R0<double>(0.137);
+  const auto result = f->Run({&p, 1});
+  EXPECT_TRUE(result.ok()) << result.status();
+  if (!result.ok()) return {};
+  return std::vector<double>(result->as<double>(), result->as<double>() + 7);
+}
+
+// Elements of small arrays are lanes of one vector, those of large ones go by loops.
+TEST(CpuBackendTest, FunctionsOfSmallArraysHaveTheBitsOfLargeOnes) {
+  for (const std::string type : {"f32", "f64"})
+    for (const std::string opcode : {"exponential", "exponential-minus-one", "log-plus-one", "tanh",
+                                     "logistic", "sqrt", "cbrt", "erf", "sine", "tan"}) {
+      const std::vector<double> small = Function(opcode, type, 7);
+      ASSERT_EQ(small.size(), 7u);
+      EXPECT_EQ(small, Function(opcode, type, 4096)) << type << " " << opcode;
+    }
+}
+
 TEST(CpuBackendTest, SmallResultsOfManyFunctionsAreLoops) {
   EXPECT_GT(CodeOfSumsOfExponentials(5), 0);
   EXPECT_LT(CodeOfSumsOfExponentials(5), 8000);

@@ -58,11 +58,24 @@ bool IsLoopKernel(const Instruction& i) {
   return (HasTrait(i.opcode(), kElementwise) && i.operand_count() > 0) || MovesInLoop(i.opcode());
 }
 
+// A product of a matrix and a vector that stays in a core's nearest cache may be a loop that
+// computes the matrix as it goes.
+constexpr int64_t kMaxVectorBytes = 16 * 1024;
+
+bool TakesMatrix(const Instruction& dot, const Instruction& matrix) {
+  if (dot.opcode() != Opcode::kDot || dot.shape().rank() > 1) return false;
+  for (int64_t side : {0, 1}) {
+    const Shape& vector = dot.operand(1 - side)->shape();
+    if (dot.operand(side) == &matrix && vector.rank() == 1 && TotalBytes(vector) < kMaxVectorBytes)
+      return true;
+  }
+  return false;
+}
+
 bool IsCostlyToRepeat(const Instruction& i) {
   switch (i.opcode()) {
     case Opcode::kAtan2:
     case Opcode::kCbrt:
-    case Opcode::kCosine:
     case Opcode::kErf:
     case Opcode::kExponential:
     case Opcode::kExponentialMinusOne:
@@ -72,7 +85,6 @@ bool IsCostlyToRepeat(const Instruction& i) {
     case Opcode::kPower:
     case Opcode::kReduce:
     case Opcode::kRsqrt:
-    case Opcode::kSine:
     case Opcode::kSqrt:
     case Opcode::kTan:
     case Opcode::kTanh:
@@ -336,7 +348,8 @@ class GreedyFuser {
     if (producer.IsConstant())
       return consumer.opcode() == Opcode::kFusion && IsLoopKernel(consumer) &&
              producer.shape().ElementCount() <= kMaxConstant && producer.literal() != nullptr;
-    if (!IsLoopKernel(producer) || !IsLoopKernel(consumer) || !producer.shape().IsArray() ||
+    if (!IsLoopKernel(producer) || !producer.shape().IsArray() ||
+        (!IsLoopKernel(consumer) && !TakesMatrix(consumer, producer)) ||
         producer.opcode() == Opcode::kFusion || producer.opcode() == Opcode::kDynamicUpdateSlice)
       return false;
     const bool renames = ReadsOneArray(producer) && consumer.opcode() == Opcode::kBitcast;

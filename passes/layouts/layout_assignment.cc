@@ -4,7 +4,8 @@
 // join the two. Cost: linear.
 //   result wanted in {0,1}  ->  root in {1,0}, then a copy to {0,1}
 // With `transposes` a transpose moves nothing, as in XLA: its result lies as its operand does, and
-// a copy after it brings that into row-major order. With `back` the layout that a custom call wants
+// a copy after it brings that into row-major order; reshapes, too, put dimensions of size one where
+// nothing moves. With `back` the layout that a custom call wants
 // of an operand reaches back, as in XLA, to what computes it: elementwise operations take it on and
 // hand it to their own operands, broadcasts, iotas, reductions, dots and reshapes just write it.
 // Each other use of such a value reads a copy of its own, and an operand whose buffer the call
@@ -17,6 +18,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "passes/framework/pass.h"
 #include "passes/framework/pass_arguments.h"
+#include "passes/rewrite/matchers.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -173,6 +175,9 @@ class Assigner {
     if (options_.transposes)
       for (Instruction* i : order)
         if (i->opcode() == Opcode::kTranspose && !wanted_.Knows(i)) LieAsOperand(i);
+    if (options_.transposes)
+      for (Instruction* i : order)
+        if (i->opcode() == Opcode::kReshape && !wanted_.Knows(i)) ReshapeAsOperand(i);
     if (c_.IsEntry()) {
       FixResult(result);
     } else if (wanted_.Knows(c_.root())) {
@@ -248,13 +253,38 @@ class Assigner {
     shape.layout.minor_to_major.assign(order.begin(), order.end());
     if (!NeedsCopy(was, shape)) return;
     transpose->set_shape(std::move(shape));
-    Instruction* copy = c_.Add(Opcode::kCopy, was, {transpose});
-    copy->CopyExtrasFrom(*transpose);
+    Instruction* copy = CopyOf(transpose, was);
     const std::vector<Instruction*> users(transpose->users().begin(), transpose->users().end());
     for (Instruction* user : users)
       if (user != copy) transpose->ReplaceUseIn(user, copy);
     if (transpose->IsRoot()) c_.set_root(copy);
     changed_ = true;
+  }
+
+  // A reshape lies as its operand does, too, and leaves dimensions of size one before the others;
+  // its reader copies it. Not where it only adds such dimensions, where several read it or where it
+  // is written into a larger array: those fix its layout first.
+  //   s32[2,12] -> s32[24,1]{0,1}
+  void ReshapeAsOperand(Instruction* reshape) {
+    const Shape &from = reshape->operand(0)->shape(), was = reshape->shape();
+    const bool adds_ones = SameWithoutOnes(from, was) && from.rank() < was.rank();
+    if (from.rank() < 2 || adds_ones || reshape->users().size() != 1 || reshape->IsRoot() ||
+        reshape->users()[0]->opcode() == Opcode::kDynamicUpdateSlice)
+      return;
+    Shape shape = was;
+    std::stable_partition(shape.layout.minor_to_major.begin(), shape.layout.minor_to_major.end(),
+                          [&](int64_t d) { return was.dims[d] != 1; });
+    if (!NeedsCopy(was, shape)) return;
+    reshape->set_shape(std::move(shape));
+    Instruction* const user = reshape->users()[0];
+    reshape->ReplaceUseIn(user, CopyOf(reshape, was));
+    changed_ = true;
+  }
+
+  Instruction* CopyOf(Instruction* i, const Shape& shape) {
+    Instruction* copy = c_.Add(Opcode::kCopy, shape, {i});
+    copy->CopyExtrasFrom(*i);
+    return copy;
   }
 
   void FixResult(const Shape& was) {

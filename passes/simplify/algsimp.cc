@@ -21,8 +21,8 @@ using RulesByOpcode = std::array<std::vector<const Rule*>, kOpcodeCount>;
 // XLA's forms, before the rules that would take the same instruction elsewhere.
 template <typename Visit>
 void ForEachFormRule(Visit visit) {
-  for (auto table :
-       {OnesRules(), ChainRules(), WindowRules(), SumRules(), RoundingRules(), ProductFormRules()})
+  for (auto table : {OnesRules(), IotaFormRules(), ChainRules(), WindowRules(), SumRules(),
+                     RoundingRules(), ProductFormRules()})
     for (const Rule& rule : table) visit(rule);
 }
 
@@ -171,8 +171,8 @@ class Algsimp final : public ComputationPass {
       // XLA leaves a broadcast whose transpose moves elements once layouts are fixed.
       if (algebra.layout_sensitive && absl::string_view(rule.name) == "transpose-of-broadcast")
         return;
-      const auto ones = OnesRules();
-      if (algebra.layout_sensitive && &rule >= ones.begin() && &rule < ones.end()) return;
+      for (const auto table : {OnesRules(), IotaFormRules()})
+        if (algebra.layout_sensitive && &rule >= table.begin() && &rule < table.end()) return;
       if (std::find(disabled.begin(), disabled.end(), rule.name) == disabled.end())
         rules_[static_cast<int>(rule.opcode)].push_back(&rule);
     };

@@ -1,5 +1,6 @@
 // Rules of iotas: movements of an iota are an iota along another dimension.
 //   broadcast(iota), transpose(iota), reshape(iota) with dimensions of size 1 -> iota
+//   iota * broadcast(c) -> broadcast(iota of one dimension * c)
 //   {0, 2, 4, 6}[partition-id] -> 2 * partition-id    (tables that partitioners write)
 #include "ir/module.h"
 #include "passes/simplify/rule.h"
@@ -39,6 +40,32 @@ Instruction* TransposeOfIota(Instruction* i, Rewriter& r) {
   for (size_t d = 0; d < order.size(); ++d)
     if (order[d] == Along(iota)) return Iota(i->shape(), static_cast<int64_t>(d), r);
   return nullptr;
+}
+
+// f(iota, broadcast(c)) counts along one dimension only: broadcast(f(iota of that one, c)), as XLA,
+// which sinks the broadcast that JAX writes an iota with before it is an iota again.
+Instruction* ElementwiseOfIota(Instruction* i, Rewriter& r) {
+  if (!i->shape().IsArray() || i->opcode() == Opcode::kCopy || i->shape().HasDynamicDims())
+    return nullptr;
+  const Instruction* iota = nullptr;
+  for (const Instruction* x : i->operands()) {
+    if (x->shape().dims != i->shape().dims) return nullptr;
+    if (x->opcode() == Opcode::kBroadcast && x->operand(0)->shape().IsScalar()) continue;
+    if (!IsIota(x) || (iota != nullptr && Along(x) != Along(iota))) return nullptr;
+    iota = x;
+  }
+  if (iota == nullptr) return nullptr;
+  const int64_t size = i->shape().dims[Along(iota)];
+  if (size == 0 || size == i->shape().ElementCount()) return nullptr;
+  const auto line = [&](ElementType type) {
+    return Shape::Array(type, {size}).WithDefaultLayout();
+  };
+  std::vector<Instruction*> operands;
+  for (const Instruction* x : i->operands()) {
+    const Shape shape = line(x->shape().type);
+    operands.push_back(IsIota(x) ? Iota(shape, 0, r) : r.Broadcast(x->operand(0), shape, {}));
+  }
+  return r.Broadcast(r.Clone(i, line(i->shape().type), operands), i->shape(), {Along(iota)});
 }
 
 // How many devices the number of `i` tells apart; 0 if it is no such number.
@@ -83,7 +110,22 @@ constexpr Rule kIotaRules[] = {
     {"table-of-devices", Opcode::kDynamicSlice, TableOfDevices},
 };
 
+std::vector<Rule> MakeIotaFormRules() {
+  std::vector<Rule> rules;
+  for (int k = 0; k < kOpcodeCount; ++k) {
+    const Opcode opcode = static_cast<Opcode>(k);
+    if (HasTrait(opcode, kElementwise) && opcode != Opcode::kBitcastConvert)
+      rules.push_back({"elementwise-of-iota", opcode, ElementwiseOfIota});
+  }
+  return rules;
+}
+
 }  // namespace
+
+absl::Span<const Rule> IotaFormRules() {
+  static const std::vector<Rule>* rules = new std::vector<Rule>(MakeIotaFormRules());
+  return *rules;
+}
 
 absl::Span<const Rule> IotaRules() { return kIotaRules; }
 

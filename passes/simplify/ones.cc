@@ -1,6 +1,7 @@
 // XLA's forms without dimensions of size one, which say nothing, before layouts are assigned.
 //   dot(x[5,8], y[8,1])               ->  reshape(dot(x[5,8], reshape(y)[8]))
 //   broadcast(x[1]), dimensions={1}   ->  broadcast(reshape(x)[]), dimensions={}
+//   broadcast(x[]) of shape [1]       ->  reshape(x)
 //   reduce(reshape(x[16])[16,1])      ->  reshape(reduce(x[16]))
 #include "ops/dim_lists.h"
 #include "passes/rewrite/hlo_writer.h"
@@ -51,6 +52,9 @@ Instruction* DotWithoutOnes(Instruction* i, Rewriter& r) {
 
 Instruction* BroadcastWithoutOnes(Instruction* i, Rewriter& r) {
   const Shape& shape = i->operand(0)->shape();
+  const bool one = i->shape().rank() > 0 && i->shape().ElementCount() == 1;
+  if (shape.IsScalar() && one && !i->operand(0)->IsConstant() && !i->shape().HasDynamicDims())
+    return r.Reshape(i->operand(0), i->shape());
   const WithoutOnes kept(shape);
   if (!kept.changes() || i->shape().HasDynamicDims()) return nullptr;
   DimVector dims;

@@ -41,6 +41,7 @@ absl::Span<const Rule> RoundingRules();
 absl::Span<const Rule> ProductFormRules();
 // XLA's forms without dimensions of size one, which algsimp{layout-sensitive} leaves out as well.
 absl::Span<const Rule> OnesRules();
+absl::Span<const Rule> IotaFormRules();  // and these
 // Those that forget NaN, infinities and rounding, which algsimp{fast-math} adds.
 absl::Span<const Rule> FastMathRules();
 // Those that look at memory order, which algsimp{layout-sensitive} adds.

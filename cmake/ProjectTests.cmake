@@ -160,9 +160,11 @@ endif()
 
 # Triton runs its kernels on the simulated driver, where it is installed.
 if(TARGET hlokit_cuda_sim)
-  add_test(NAME project.triton
-           COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/gpu/triton_client.py --lib $<TARGET_FILE:hlokit_cuda_sim>)
-  set_tests_properties(project.triton PROPERTIES LABELS exec SKIP_RETURN_CODE 77 TIMEOUT 300)
+  foreach(client triton_client triton_more)
+    add_test(NAME project.${client}
+             COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/gpu/${client}.py --lib $<TARGET_FILE:hlokit_cuda_sim>)
+    set_tests_properties(project.${client} PROPERTIES LABELS exec SKIP_RETURN_CODE 77 TIMEOUT 300)
+  endforeach()
 endif()
 
 # What runs single instructions on a GPU, on the simulated driver.

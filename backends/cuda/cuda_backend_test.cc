@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "backends/cuda/gpu_arch.h"
 #include "generator/generator.h"
 #include "interpreter/interpreter.h"
@@ -173,6 +174,28 @@ ENTRY e {
       all.push_back(std::move(results->front()));
       EXPECT_TRUE(all.back() == all.front()) << threads << " threads, level " << level;
     }
+}
+
+// Reductions of which there are none, as they come without passes.
+TEST(CudaBackendTest, NoRows) {
+  for (const char* const kept : {"40000,0], dimensions={0}", "0,40000], dimensions={1}"}) {
+    const std::vector<std::string> parts = absl::StrSplit(kept, "], ");
+    const auto module = Parse(absl::StrCat(R"(HloModule m
+add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }
+ENTRY e {
+  x = f32[)",
+                                           parts[0], R"(] parameter(0)
+  zero = f32[] constant(0)
+  ROOT r = f32[0] reduce(x, zero), )",
+                                           parts[1], R"(, to_apply=add
+})"));
+    const std::vector<Literal> arguments = RandomArguments(*module, 1);
+    CompileOptions options;
+    options.which_passes = CompileOptions::Passes::kNone;
+    const auto results = RunOnSimulator(*module, {{&arguments[0]}}, options);
+    ASSERT_TRUE(results.ok()) << results.status();
+    EXPECT_EQ(results->front().element_count(), 0);
+  }
 }
 
 TEST(CudaBackendTest, PtxNamesItsTarget) {

@@ -58,7 +58,7 @@ bool GroupRows::CanRegroup() const {
 
 std::optional<GroupRows> FindRows(const Expression& e) {
   const std::optional<RowForm> form = FindRowForm(Body(e), FusionLimits::kMaxShort);
-  if (!form.has_value() || form->length == 0) return std::nullopt;
+  if (!form.has_value() || form->length == 0 || form->rows == 0) return std::nullopt;
   GroupRows plan;
   plan.e = e;
   plan.form = *form;

@@ -30,7 +30,7 @@ struct GroupRows {
 };
 
 // The rows of an expression whose roots have an element a row or a row's elements; threads and
-// vector are left to the caller. Nothing for others, and for rows without elements.
+// vector are left to the caller. Nothing for others, for rows without elements, and without rows.
 std::optional<GroupRows> FindRows(const Expression& expression);
 
 // The accumulator that changes nothing when it is combined with another.

@@ -27,7 +27,7 @@ if sys.argv[1:2] == ["--lib"]:
         for name in ("libcuda.so.1", "libcuda.so"):
             os.symlink(os.path.abspath(sys.argv[2]), f"{folder}/{name}")
         variables = {**os.environ, "LD_LIBRARY_PATH": folder, "TRITON_CACHE_DIR": f"{folder}/cache", "HLOKIT_CUDA_SIM_DEVICES": "1"}
-        sys.exit(subprocess.run([sys.executable, __file__], env=variables).returncode)
+        sys.exit(subprocess.run([sys.executable, os.environ.get("HLOKIT_TRITON_SCRIPT", __file__)], env=variables).returncode)
 
 cuda = ctypes.CDLL("libcuda.so.1")
 
@@ -43,7 +43,7 @@ class Array:
 
     def __init__(self, values):
         self.shape, self.dtype_np, self.nbytes = values.shape, values.dtype, values.nbytes
-        self.dtype = {"float32": "fp32", "float16": "fp16", "int32": "i32", "int8": "i8", "uint8": "u8"}[values.dtype.name]
+        self.dtype = {"float32": "fp32", "float16": "fp16", "int32": "i32", "int8": "i8", "uint8": "u8", "int64": "i64", "uint16": "u16"}[values.dtype.name]
         self.address = ctypes.c_uint64()
         check(cuda.cuMemAlloc_v2(ctypes.byref(self.address), ctypes.c_size_t(values.nbytes)), "cuMemAlloc")
         values = np.ascontiguousarray(values)
@@ -167,6 +167,10 @@ def expect(name, got, want, tolerance):
     print(f"{name}: {'agrees' if ok else 'DIFFERS'}, largest error {error:.2e}")
 
 
+def finish():
+    sys.exit(1 if failed else 0)
+
+
 def main():
     triton.runtime.driver.active.get_current_device()  # makes a context current
     rng = np.random.default_rng(0)
@@ -194,7 +198,7 @@ def main():
         matmul[(triton.cdiv(M, 64), triton.cdiv(N, 64))](Array(p), Array(q), out, M, N, K, BM=64, BN=64, BK=32)
         expect(f"matmul {M}x{N}x{K}", out.numpy(), p.astype(np.float32) @ q.astype(np.float32), 1e-3)
     more(rng)
-    sys.exit(1 if failed else 0)
+    finish()
 
 
 def of_e5m2(bits):

@@ -119,6 +119,7 @@ std::vector<std::string> StagesToRun() {
 
 TEST(RandomGpuModulesTest, SimulatorAgreesWithInterpreter) {
   for (uint64_t seed = 0; seed < 40; ++seed) Check("", seed);
+  Check("scheduled", 50116);  // moves NaN
   for (const std::string& stage : StagesToRun())
     for (uint64_t seed = 0; seed < 2; ++seed) Check(stage, seed);
 }
@@ -174,6 +175,34 @@ ENTRY e {
       all.push_back(std::move(results->front()));
       EXPECT_TRUE(all.back() == all.front()) << threads << " threads, level " << level;
     }
+}
+
+// Without passes: the bits of NaN that loops of bf16 only move, its sign too.
+TEST(CudaBackendTest, NansOfBF16ThatMove) {
+  const auto module = Parse(R"(HloModule m
+ENTRY e {
+  less = pred[8] constant({1, 1, 1, 0, 1, 1, 0, 0})
+  x = bf16[6] constant({-nan, nan, 1, -nan, -2, -nan})
+  y = bf16[2] constant({-nan, 2})
+  c = bf16[] constant(-nan)
+  i = s32[] constant(1)
+  padded = bf16[8] pad(x, c), padding=1_1
+  joined = bf16[8] concatenate(x, y), dimensions={0}
+  moved = bf16[8] select(less, padded, joined)
+  changed = bf16[8] dynamic-update-slice(moved, y, i)
+  a = u16[8] bitcast-convert(padded)
+  b = u16[8] bitcast-convert(joined)
+  d = u16[8] bitcast-convert(changed)
+  ROOT u = (u16[8], u16[8], u16[8]) tuple(a, b, d)
+})");
+  CompileOptions options;
+  options.which_passes = CompileOptions::Passes::kNone;
+  const auto results = RunOnSimulator(*module, {{}}, options);
+  ASSERT_TRUE(results.ok()) << results.status();
+  const auto expected = Interpret(*module, {});
+  ASSERT_TRUE(expected.ok());
+  const CompareResult same = Compare(expected->front(), results->front(), {});
+  EXPECT_TRUE(same.equal) << same.Report();
 }
 
 // Reductions of which there are none, as they come without passes.

@@ -12,6 +12,7 @@
 
 #include <cmath>
 
+#include "llvm/IR/IntrinsicInst.h"
 #include "types/float_convert.h"
 
 namespace hlokit {
@@ -60,18 +61,27 @@ bool MakesFullNaNs(const llvm::IRBuilderBase& b) {
   return llvm::StringRef(b.GetInsertBlock()->getModule()->getTargetTriple()).starts_with("nvptx");
 }
 
-// By the instruction that GPUs have for it, which gives the one NaN 0x7fff. With `plain_nan` x is
-// no operand's NaN, whose upper half would be kept.
-Val RoundToBF16AtOnce(Val x, bool plain_nan) {
+// Whether x is the result of arithmetic, which makes all of its NaNs; others may only have moved.
+bool IsOwnResult(llvm::Value* x) {
+  if (const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(x))
+    return call->getIntrinsicID() == llvm::Intrinsic::fma ||
+           call->getIntrinsicID() == llvm::Intrinsic::sqrt;
+  const auto* const i = llvm::dyn_cast<llvm::BinaryOperator>(x);
+  return i != nullptr && i->getType()->isFPOrFPVectorTy();
+}
+
+// By the instruction that GPUs have for it, whose NaN is 0x7fff: what arithmetic's own are rounded
+// to anyhow. Others keep their upper half.
+Val RoundToBF16AtOnce(Val x) {
   auto& b = x.builder();
   Val rounded = ToBits(x.With(b.CreateFPTrunc(x.get(), x.Shaped(b.getBFloatTy()))));
-  if (!plain_nan)
+  if (!IsOwnResult(x.get()))
     rounded = Select(Unordered(x, x), ResizeUnsigned(ToBits(x) >> 16, 16) | 0x40, rounded);
   return FromBits(ResizeUnsigned(rounded, 32) << 16);
 }
 
 Val RoundToBF16(Val x) {
-  if (MakesFullNaNs(x.builder())) return RoundToBF16AtOnce(x, /*plain_nan=*/false);
+  if (MakesFullNaNs(x.builder())) return RoundToBF16AtOnce(x);
   Val bits = ToBits(x);
   Val rounded = Select(Unordered(x, x), bits | 0x400000, CarryInto(bits, 16));
   return FromBits(rounded & 0xffff0000u);
@@ -226,9 +236,7 @@ Val RoundFloat(ElementType type, Val x) {
 }
 
 Val RoundOwnResult(ElementType type, Val x) {
-  if (MakesFullNaNs(x.builder()))
-    return type == ElementType::kBF16 ? RoundToBF16AtOnce(x, /*plain_nan=*/true)
-                                      : RoundFloat(type, x);
+  if (MakesFullNaNs(x.builder())) return RoundFloat(type, x);
   if (type == ElementType::kF16 || type == ElementType::kF8E8M0FNU) return RoundFloat(type, x);
   if (type != ElementType::kBF16) return RoundToSmall(type, x, /*plain_nan=*/true);
   // No carry leaves the low half of a NaN, which is zero.

@@ -211,10 +211,14 @@ bool SameComputation(const Computation* a, const Computation* b, int64_t limit) 
 bool MergeEqual(Computation& computation, bool same_shardings, bool iotas) {
   bool changed = false;
   Seen seen(same_shardings);
+  std::vector<Instruction*> kept;  // iotas, some of which lose their readers
   for (Instruction* i : computation.PostOrder()) {
     if (!iotas) {
       if (i->opcode() == Opcode::kIota) {
-        if (Mergeable(i)) seen.Keep(i);
+        if (Mergeable(i) && !i->users().empty()) {
+          seen.Keep(i);
+          kept.push_back(i);
+        }
         continue;
       }
       changed |= seen.MergeIotasOf(i);
@@ -226,6 +230,8 @@ bool MergeEqual(Computation& computation, bool same_shardings, bool iotas) {
     computation.Remove(i);
     changed = true;
   }
+  for (Instruction* iota : kept)
+    if (iota->users().empty() && !iota->IsRoot()) computation.Remove(iota);
   return changed;
 }
 

@@ -2,9 +2,10 @@
 //
 // A cost is three numbers: flops (an addition and a multiplication count one each), transcendental
 // functions, and bytes read and written once each.
-//   dot f32[64,128] x f32[128,32]: 2 * 64 * 32 * 128 flops, 4 * (64 * 128 + 128 * 32 + 64 * 32)
-// bytes Which formula an opcode has is its CostClass in ir/ops.def. Calls of a computation an
-// element (map, reduce) multiply that computation's cost. Modules need not be verified: a dimension
+//   dot f32[64,128] x f32[128,32]: 2 * 64 * 32 * 128 flops,
+//                                  4 * (64 * 128 + 128 * 32 + 64 * 32) bytes
+// Which formula an opcode has is its CostClass in ir/ops.def. Where a computation is called for
+// each element (map, reduce), its cost counts as often. Modules need not be verified: a dimension
 // that is not there counts 1.
 #include "analysis/instruction_cost.h"
 

@@ -1,4 +1,7 @@
 // Values on devices: made of literals, taken apart, brought back.
+//
+// On the host's platforms a buffer's memory is a literal's, taken over and given back without a
+// copy where the elements lie as a literal's do; in all other cases one copy converts the layout.
 #include "backends/buffer.h"
 
 #include <atomic>

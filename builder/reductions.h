@@ -1,6 +1,6 @@
 // Operations that run a computation over elements: reductions, windows, scans, sorting, scatter.
 //
-// A reducer of N values takes N running values, then N elements, and returns N scalars (a tuple
+// A reducer of N values takes N accumulators, then N elements, and returns N scalars (a tuple
 // where N > 1). The order of evaluation is free: it should be associative, and the initial values
 // its identity. Sizes count elements. Errors are InvalidArgument with the label of the rule
 // (docs/operations.md), kept in the builder. Source: XLA Operation Semantics.

@@ -1,4 +1,7 @@
 // Executables: what they tell of their program, copies as bytes, and the devices that they run on.
+//
+// Frameworks ask for sizes first and data after, in arrays that live as long as the executable. The
+// optimized module goes out as an HloModuleProtoWithConfig, of which fields are appended by hand.
 #include <utility>
 
 #include "absl/strings/str_cat.h"

@@ -1,4 +1,8 @@
 // Transfers between the framework's arrays and buffers.
+//
+// An array that is dense, row-major and aligned is used where it lies, if the framework allows it
+// for as long as the buffer lives; else its elements are copied by their strides. Results go back
+// in the layout or the strides that the framework names.
 #include "pjrt/host_arrays.h"
 
 #include <cstring>

@@ -1,4 +1,10 @@
 // Programs: compiled from StableHLO or HLO, kept with what executables answer of them.
+//
+// Compiling reads the format that the framework names ("mlir": StableHLO in any form, "hlo": an
+// HloModuleProto), partitions where shardings ask for it, runs the CPU's pipeline, and notes once
+// what calls ask for each time: shapes, donated parameters, costs, whether a run is short enough
+// for the calling thread. Serialized programs hold all of it, so that a cache's entry needs no
+// compiler.
 #include <algorithm>
 #include <atomic>
 #include <cstdio>

@@ -1,4 +1,6 @@
-// Statistics and original values, which the IR keeps as text.
+// Statistics and original values, which the IR keeps as text, and the messages of both.
+//   origin={({"a"}, {"b" {1}})}   ->   a leaf at {0} of "a", one at {1} of "b" index {1}
+// Text is read by a recursive descent of limited depth, messages become a tree that is printed.
 #include <map>
 #include <utility>
 

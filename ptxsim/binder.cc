@@ -1,4 +1,11 @@
 // Operands of instructions as columns of a frame.
+//
+// A frame holds 32 values (a warp's) for each register: a column. An op names columns by their
+// offset, so that its function runs over 32 contiguous values, which compilers turn into vectors.
+//   add.s32 %r3, %r1, 5;   ->   op{result: column of %r3, a: column of %r1, b: a column of 32
+//   fives}
+// Constants, symbols' addresses and narrower or wider registers get columns of temporaries, filled
+// once when the kernel is decoded or by an op before. Decoding is linear in the text.
 #include "ptxsim/binder.h"
 
 #include <cmath>

@@ -1,4 +1,8 @@
-// Blocks: memory of their own, barriers, faults.
+// Blocks: their memory, barriers, and the faults that end a launch.
+//
+// Warps take turns of a budget of ops until all have ended; a warp that waits at a barrier is
+// skipped. Where every warp waits, and none of the barriers can complete, the block reports a
+// deadlock. Local memory is one array for all threads of the block, which alloca makes longer.
 #include "ptxsim/block.h"
 
 #include <algorithm>

@@ -1,4 +1,9 @@
 // Loads, stores and what concerns addresses: ISA, "Data Movement and Conversion Instructions".
+//
+// A load of 32 lanes takes one of three ways: contiguous lanes are one copy, lanes of one address
+// one read, others go lane by lane. Each checks bounds and alignment, that somebody wrote what is
+// read (--check) and tells the detector of races; a fault names the lane. Addresses are read before
+// results are written, for they may be the same registers.
 #include <bit>
 #include <cstring>
 

@@ -1,4 +1,8 @@
 // What lanes of a warp do together: shfl, vote, match, redux, activemask, elect.
+//
+// A .sync form names its members. Where some of them have not come to the instruction, the op waits
+// and the scheduler runs the other groups of the warp; a lane outside of its own mask is a fault
+// with --check. Then every form is one pass over 32 columns.
 #include <algorithm>
 #include <bit>
 #include <cmath>

@@ -1,4 +1,8 @@
-// Elements and products of matrix instructions.
+// Elements and products of matrix instructions (mma, wgmma, tcgen05): types read into floats or
+// integers, products summed as the tensor cores do.
+//
+// Sparse operands hold two elements of four, or one of two, and metadata says which: they are
+// spread out first, so that one loop serves both.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

@@ -1,4 +1,6 @@
-// Cost: a handful of hash lookups for each word of an access; a release copies one row of clocks.
+// Vector clocks of agents, kept once for all that know the same; the last accesses of each word in
+// a hash table by address. The header explains the method. Cost: a handful of hash lookups for each
+// word of an access; a release copies one row of clocks.
 #include "ptxsim/races.h"
 
 #include <algorithm>

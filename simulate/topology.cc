@@ -1,4 +1,7 @@
 // Look-ups and changes of a topology's numbers.
+//   --what-if=links.nvlink.bandwidth=0.5x   halves the number at that path; =9e11 sets it
+// Numbers are checked as those of a file are. A type without a rate of its own takes that of the
+// next type that the device has (f8 without one: bf16's).
 #include "simulate/topology.h"
 
 #include <algorithm>

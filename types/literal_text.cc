@@ -1,4 +1,8 @@
 // HLO's text of literals, as XLA writes it.
+//
+// A float gets the fewest digits of two choices (f32: 6, else 9) that read back as the same value:
+// 0.1 is printed as 0.1, 1/3 as 0.333333343. Arrays are nested braces, on one line or, as results
+// are shown, with a line for each row of a matrix.
 #include "types/literal_text.h"
 
 #include <charconv>

@@ -1,4 +1,7 @@
 // Shape construction, comparison, sizes and walks.
+//
+// Sizes saturate at the largest int64, so that a shape that no memory holds is compared without
+// overflow. Layouts are minor-to-major: {1,0} of f32[2,3] is row-major, strides {3, 1} elements.
 #include "types/shape.h"
 
 #include <utility>

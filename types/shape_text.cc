@@ -1,4 +1,7 @@
 // HLO's text of shapes and layouts, as XLA writes it.
+//   f32[2,<=3]{1,0:T(8,128)S(1)}   f32[?,3]   (f32[2], token[])
+// Most arrays are plain; AppendPlainArray writes them in one piece, since shapes are a third of
+// what is printed.
 #include <algorithm>
 #include <charconv>
 

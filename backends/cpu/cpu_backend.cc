@@ -1,4 +1,8 @@
-// Compilation for the CPU: passes, legalisation, buffers, code.
+// Compilation for the CPU: passes, legalization, buffers, code.
+//
+// A scheduled module, or one after --no-passes, goes straight to legalization. Dynamic sizes become
+// masks inside the module (dynamic_padder) and arguments and results of their own at its borders.
+// docs/architecture.md follows one module through all steps.
 #include "backends/cpu/cpu_backend.h"
 
 #include <algorithm>

@@ -1,4 +1,8 @@
 // Compilation for GPUs: passes, buffers, steps, kernels, PTX, loading.
+//
+// The same steps as the CPU's, but a kernel is a function of PTX and the program a list of launches
+// that the host (or a CUDA graph) goes through. Dynamic dimensions lie at their bounds; their sizes
+// are arguments and results of their own.
 #include "backends/cuda/cuda_backend.h"
 
 #include <algorithm>

@@ -1,4 +1,10 @@
-// Dimension numbers of dots, sorted by what they are walked for.
+// Dimension numbers of dots and convolutions, grouped into the three indices of a batched product:
+// batch, free (rows or columns) and summed.
+//   dot f32[2,3,4] x f32[2,4,5], batch 0, contracting 2 x 1: lhs batch {0}, free {1}, summed {2};
+//   rhs batch {0}, free {2}, summed {1}
+// A kernel counts by these three; At() splits each count into the dimensions of its group, slowest
+// first, by divisions that LLVM turns into multiplications. Convolutions do the same through a
+// ConvolutionMap. No data moves.
 #include "backends/cuda/dot_sides.h"
 
 #include "ir/attributes.h"
@@ -86,8 +92,7 @@ bool DotResult::HasRuns(int64_t count) const {
 }
 
 llvm::Value* DotResult::AddressOf(llvm::Value* row, llvm::Value* column) {
-  llvm::Value* const at =
-      LinearOffset(b_, ElementIndex::Multi(IndexOf(row, column)), array_.shape);
+  llvm::Value* const at = LinearOffset(b_, ElementIndex::Multi(IndexOf(row, column)), array_.shape);
   return b_.CreateInBoundsGEP(MemoryType(b_.getContext(), array_.shape.type), array_.base, at);
 }
 

@@ -1,4 +1,8 @@
-// What of a product and a sum is rounded once.
+// Fused multiply-adds and the order of sums, decided once for all of LLVM's levels.
+//   %p = fmul contract %a, %b;  %s = fadd contract %p, %c   ->   %s = llvm.fma(%a, %b, %c)
+//   llvm.vector.reduce.fadd reassoc(s, <4 x float> v)       ->   halves added, then s
+// What LLVM's own passes would do depends on the level and on what they inlined before; after these
+// passes the flags that allow a choice are gone, so that every level gives the same bits. Linear.
 #include "codegen/llvm_passes/rounding.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -1,4 +1,10 @@
 // Complex functions from real ones; branch cuts and signed zeros follow C's Annex G.
+//
+// Formulas are chosen against overflow and cancellation, for example
+//   a / b       a conj(b) / |b|^2 with b scaled by a power of two
+//   log z       log |z| by log1p of |z|^2 - 1 taken apart, where |z| is near 1
+//   asin, acos  W. Kahan's, from sqrt(1 - z) and sqrt(1 + z)
+// Straight-line code: every case is computed, and selected.
 #include "codegen/math/complex.h"
 
 #include "codegen/math/internal.h"

@@ -1,4 +1,11 @@
-// Integer operations on scalars.
+// Integer operations on scalars and vectors, with HLO's results where C++ has none: x / 0 is -1,
+// shifts by the width or more give 0 or the sign, the least integer / -1 is itself.
+//
+// Two choices are for vector units, which have neither integer division nor branches:
+// - up to 32 bits a quotient is one of floats or doubles, truncated, which is exact;
+// - x^y is the binomial series of an odd x's power: x^(2^k) = 1 + u, u a multiple of 2^(k + 2), so
+//   that (1 + u)^m has few terms that are not 0 modulo 2^width (PlanPower chooses k).
+// Types narrower than a register are extended from their own bits first.
 #include "codegen/scalars/integer_internal.h"
 
 #include <vector>

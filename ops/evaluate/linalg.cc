@@ -1,4 +1,9 @@
-// Evaluates cholesky and triangular-solve, in double or complex<double>.
+// Evaluates cholesky and triangular-solve, in double or complex<double>, rounded once at the end.
+//
+// Cholesky, column by column: l[j][j] = sqrt(a[j][j] - sum |l[j][k]|^2), l[i][j] from the same
+// sums; a matrix that is not positive definite gives NaN throughout. The upper form is the lower
+// one of the adjoint. A solve from the right is one of the transposed matrix from the left. n^3 / 3
+// and n^2 multiply-adds a matrix and a right side.
 #include <cmath>
 #include <limits>
 

@@ -1,4 +1,9 @@
-// Reducers of one opcode, and what rounds at each step.
+// Which computations are one opcode, and which reductions round to a narrow float at each step.
+//   add { a = bf16[] parameter(0)  b = bf16[] parameter(1)  ROOT s = bf16[] add(a, b) }   kAdd
+//   with a and b converted to f32 and the sum converted back: kAdd too
+// XLA:CPU sums a reduction of bf16 that is longer than 32 by blocks of 32, each rounded at every
+// step (RoundedBlocks), and scans by blocks of 16; where the initial value is the identity both
+// platforms follow it.
 #include "ops/evaluate/reducer.h"
 
 #include <algorithm>

@@ -1,4 +1,8 @@
 // Inference of dot, ragged-dot and scaled-dot.
+//   dot f32[8,3,4] x f32[8,4,5], batch 0, contracting 2 x 1   ->   f32[8,3,5]
+// The result has the batch dimensions, then the free ones of the left side, then those of the
+// right. Its element type is the stated one where products of the operands' types may be summed in
+// it.
 #include "ops/infer/infer_internal.h"
 
 namespace hlokit {

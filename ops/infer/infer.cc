@@ -1,4 +1,7 @@
-// Helpers that inference functions share.
+// Helpers that inference functions share: merged dimensions, reducers' signatures, and the element
+// type of sums of products.
+//   MergeDims(f32[2,<=3], f32[2,3])   ->   the size that is known, dynamic where either is
+// Each error carries the label of the rule in ops/rules.def.
 #include "ops/infer/infer.h"
 
 #include <tuple>

@@ -1,4 +1,8 @@
 // Inference of reduce, map and scan.
+//   reduce f32[2,3], f32[] over {1}                   ->   f32[2]
+//   scan of f32[5,3] along 0, carrying f32[3]         ->   (a slice of each result by step, the
+//   carry)
+// A variadic reduce gives a tuple, whose element types the reducer says.
 #include "ops/infer/infer_internal.h"
 
 namespace hlokit {

@@ -1,4 +1,10 @@
-// Computations of their own for calls, and marks.
+// hlo-module-splitter, hlo-module-stitcher: gives each call of another compilation unit
+// computations of its own, and takes that back.
+//   main: call(x), to_apply=f, compilation_unit="a";  fusion(x), calls=f
+//     ->  call(x), to_apply=f.part, and the mark kModuleMark;  fusion(x), calls=f
+// What the main part needs without calls stays its own; a computation that two parts need is copied
+// for the second one, all in all at most kMaxCopied instructions. Stitching removes the marks and
+// makes equal computations one again. Linear in what is kept and copied.
 #include "passes/calls/module_splitter.h"
 
 #include <algorithm>

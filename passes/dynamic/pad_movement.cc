@@ -1,4 +1,10 @@
-// What moves elements, at its bounds.
+// dynamic_padder's rules for operations that move elements: each computes at the bounds, and says
+// what the result's sizes are.
+//   slice(x[<=8], 2:6)    slice at the bounds; size clamp(n, 6) - 2, at least 0
+//   concatenate(x, y)     y is written over what x leaves beyond its size; size n + m
+//   reverse(x)            reversed at the bounds, then moved to the front by bound - n
+// Elements beyond a size may hold anything, unless the operation brings them inside: then they are
+// filled first (pad, updates).
 #include <algorithm>
 
 #include "passes/dynamic/dynamic_arrays_internal.h"

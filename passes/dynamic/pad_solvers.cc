@@ -1,4 +1,9 @@
-// Matrices and transforms of dynamic size.
+// dynamic_padder's rules for matrices and transforms.
+//
+// Cholesky and triangular solves: the matrix is continued by the identity, so that what lies beyond
+// its size neither changes nor divides anything. Fourier transforms: the roots depend on the size,
+// which only the run knows, so that each dimension becomes a dot with the matrix of
+// exp(-2 pi i jk / n), made from iotas; n^2 instead of n log n, and exact angles (jk mod n).
 #include <numbers>
 
 #include "ops/dim_lists.h"

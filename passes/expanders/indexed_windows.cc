@@ -1,4 +1,6 @@
-// Index vectors and windows.
+// Index vectors as rows of a matrix, and batching dimensions as index parts.
+//   indices s32[5,2], batching dimension 0 of the operand  ->  s32[5,3] with iota(5) in front
+// Then a loop over rows, or a mask, treats all gathers and scatters alike.
 #include "passes/expanders/indexed_windows.h"
 
 #include <algorithm>

@@ -1,4 +1,7 @@
-// Conversions around operations.
+// Conversions around dots, convolutions, collectives and choices whose operands' types a target
+// does not compute in; the header lists the passes.
+//   dot(s4, s4) -> s32   ->   dot(convert(s4 -> s32), convert(s4 -> s32))
+// A rule gives the types of operands and result, Computed() writes the conversions. Linear.
 #include "passes/float_types/mixed_types.h"
 
 #include <algorithm>

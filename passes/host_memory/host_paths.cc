@@ -1,4 +1,7 @@
 // Steps through tuples, calls, loops, conditionals and asynchronous calls, forwards and backwards.
+//   x -> tuple(.., x) at 1 -> while at 1 -> the body's parameter at 1 -> get-tuple-element 1 -> x'
+// One step for each operand that reads the array, and one for each root that hands it to callers; a
+// walk over them visits a place once. Linear in the uses.
 #include "passes/host_memory/host_paths.h"
 
 #include <algorithm>

@@ -1,11 +1,10 @@
 // rematerialization: recomputes values instead of keeping them, to stay below a memory limit.
-// While the values alive at once in a computation, in the order of its text, take more than `limit`
-// bytes, a value that is alive there only for users that come later is computed again for them,
-// just before the first (a control dependence sees to it), where that costs little (elementwise
-// operations, broadcasts, iotas, moves) and what it needs is alive anyway. Exact. Cost: the size of
-// the computation for each.
-//
-// Recomputation above a limit of memory.
+// While more than `limit` bytes are live at one time in a computation, in the order of its text, a
+// value that is live there only for later users is computed again for them, just before the first
+// (a control dependency keeps it there), where that is cheap (elementwise operations, broadcasts,
+// iotas, data movement) and its operands are live anyway.
+//   a = exp(x); f(a); ...; g(a)   ->   a = exp(x); f(a); ...; a2 = exp(x); g(a2)
+// Exact. Cost: the size of the computation for each value.
 #include "passes/framework/pass.h"
 #include "passes/framework/pass_arguments.h"
 #include "types/shape_bytes.h"
@@ -36,7 +35,7 @@ struct Lives {
     for (const Instruction* parameter : c.parameters()) last[parameter->id()] = order.size();
   }
 
-  // How much is alive at each time.
+  // Live bytes at each time.
   std::vector<int64_t> Alive() const {
     std::vector<int64_t> alive(order.size() + 2, 0);
     for (const Instruction* i : order) {
@@ -58,7 +57,7 @@ struct Lives {
   std::vector<int64_t> made, last;
 };
 
-// The largest value that is alive at `time` for later users only, and cheap to make again from what
+// The largest value that is live at `time` for later users only, and cheap to make again from what
 // lives as long.
 Instruction* BestAt(const Lives& lives, int64_t time) {
   Instruction* best = nullptr;
@@ -92,7 +91,7 @@ class Rematerialization final : public ComputationPass {
   }
 
  private:
-  // Splits the life of one value that is alive above the limit.
+  // Splits the life of one value that is live above the limit.
   bool Improve(Computation& c, const Lives& lives) {
     const std::vector<int64_t> alive = lives.Alive();
     for (int64_t time = 0; time < static_cast<int64_t>(lives.order.size()); ++time) {

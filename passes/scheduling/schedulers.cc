@@ -1,4 +1,8 @@
-// Lists of instructions in an order of execution.
+// The passes that make, change and drop schedules: lists of instructions in an order of execution;
+// the header says what each does.
+//   p, a = exp(p), c = constant, r = add(a, c)   hlo-trivial-scheduler: p a c r
+//   instruction-hoister: p c a r                 constant-deferring: p a c r
+// hlo-memory-scheduler takes callees first, since a caller's peak holds theirs.
 #include "passes/scheduling/schedulers.h"
 
 #include <algorithm>

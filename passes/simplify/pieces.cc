@@ -1,4 +1,8 @@
 // Rules of arrays put together from pieces: concatenations, pads, reverses.
+//   concatenate(x[0:3], x[3:5])   ->   x[0:5]
+//   concatenate(x, broadcast(c))  ->   pad(x, c)
+//   slice(pad(x, c)) inside of x  ->   slice(x)
+// Exact. The table at the end names each rule.
 #include <algorithm>
 
 #include "ops/dim_lists.h"

@@ -1,4 +1,8 @@
 // Rules of slices and updates at computed places, gathers and scatters.
+//   dynamic-slice(dynamic-update-slice(x, u, i), i)   ->   u        where the sizes are equal
+//   dynamic-update-slice(x, dynamic-slice(x, i), i)   ->   x
+//   add(x, scatter-add(0, i, u))                      ->   scatter-add(x, i, u)   of integers
+// Places are equal where they are the same instructions: start indices are clamped alike then.
 #include <algorithm>
 
 #include "ops/dim_lists.h"

@@ -1,4 +1,8 @@
-// Cuts among groups of devices.
+// Cuts of an array among groups of devices, and of a group's part among its members.
+//   devices=[4,2] of f32[8,6], groups along dimension 0: 4 groups of 2 devices, each has f32[2,6],
+//   which its members cut as devices=[1,2]
+// An operation that handles one dimension (a dot's batch, say) takes the groups along it and
+// partitions the rest among the members as if there were no others.
 #include "passes/spmd/cut_groups.h"
 
 #include <algorithm>

@@ -1,4 +1,12 @@
-// Dots and convolutions, partitioned: what their dimensions are for, and how parts are written.
+// Dots and convolutions, partitioned.
+//
+// A convolution becomes a general product: each of its dimensions is batch, contracting, of one
+// side alone, or a window that slides. Cuts along the first four need what a dot's do. Along a
+// window each partition computes its rows of the result from its own rows and its neighbours'
+// (halos):
+//   f32[8] cut in two, window of 3: device 0 has rows 0 to 3 and gets row 4 from device 1
+// Where the kernel is as long as the input (a gradient), each partition multiplies its rows and the
+// partial sums are added by an all-reduce.
 #include <algorithm>
 
 #include "absl/algorithm/container.h"

@@ -1,4 +1,9 @@
 // Instructions that combine elements, call computations or talk to the host, partitioned.
+//   reduce f32[8,6] over {0}, cut along 0   ->   local reduce, all-reduce
+//   along 1 alone                           ->   local reduce
+// A variadic reduction, whose function is no all-reduce's, gathers the partial results and reduces
+// them again. Random numbers are drawn by one partition for all that share them. Infeed and outfeed
+// of uneven parts become a branch for each shape.
 #include <algorithm>
 #include <numeric>
 

@@ -1,4 +1,8 @@
-// Sorts, random bits and normalisations.
+// Calls of GPU libraries that sort, scan, draw random bits or normalise, as operations.
+//   custom-call(x), "__cub$DeviceRadixSort"   ->   sort(x) along the rows
+//   custom-call(k0, k1, x0, x1), ThreeFry     ->   20 rounds of add, rotate, xor
+//   softmax, layer norm, batch norm of cuDNN  ->   reductions, broadcasts, exponentials
+// So that modules of another compiler's GPU pipeline run on every platform.
 #include <algorithm>
 #include <bit>
 

@@ -1,5 +1,8 @@
 // Operations whose sizes are operands, where the type of the result or constants say them;
 // refine.cc has closed what it could of results of open sizes.
+//   stablehlo.dynamic_reshape %x, %shape : -> tensor<6xf32>   ->   reshape to f32[6]
+//   stablehlo.real_dynamic_slice with constant operands      ->   slice
+// A size that is neither is refused by name.
 #include <algorithm>
 
 #include "stablehlo/convert/converter_internal.h"

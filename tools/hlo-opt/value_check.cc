@@ -1,4 +1,9 @@
-// Evaluations, and the search for the first instruction that differs.
+// Evaluations of a module before and after passes, and the search for the first instruction that
+// differs.
+//
+// One evaluation for each pass that changed something. Where a result differs, its cause may be far
+// above: both modules are evaluated once more, and of the instructions that stand for each other
+// (ModuleMatch) the first that differs, in order of execution, is named in the message.
 #include "tools/hlo-opt/value_check.h"
 
 #include <unistd.h>

@@ -1,4 +1,8 @@
 // Compilation with the flags of hlo-run, and the loop of timed runs.
+//
+// One run warms caches and pages, then runs are timed until both --iterations and --min-seconds are
+// met; the fastest, the median and the slowest are reported. --sanitize runs twice: with checks in
+// the code as written, and after LLVM's passes.
 #include "tools/hlo-run/execute.h"
 
 #include <algorithm>

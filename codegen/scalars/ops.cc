@@ -288,6 +288,12 @@ constexpr Predicates kPredicates[] = {
     {Predicate::FCMP_OLT, Predicate::ICMP_SLT, Predicate::ICMP_ULT},
 };
 
+// Whether the bits of a narrow float are known as they were loaded.
+bool IsLoadedHalf(ElementType type, const ScalarValue& x) {
+  return (type == ElementType::kF16 || type == ElementType::kBF16) && x.memory != nullptr &&
+         x.memory_type == type;
+}
+
 }  // namespace
 
 ScalarValue EmitCompare(llvm::IRBuilderBase& builder, ComparisonDirection direction,
@@ -302,7 +308,10 @@ ScalarValue EmitCompare(llvm::IRBuilderBase& builder, ComparisonDirection direct
     return {equal ? builder.CreateAnd(re, im) : builder.CreateOr(re, im)};
   }
   if (IsFloat(type) && order == ComparisonType::kTotalOrder) {
-    Val a = TotalOrderKey(Val(builder, x.re)), b = TotalOrderKey(Val(builder, y.re));
+    // GPUs drop a NaN's sign when they widen it.
+    const bool loaded = IsLoadedHalf(type, x) && IsLoadedHalf(type, y);
+    Val a = TotalOrderKey(Val(builder, loaded ? x.memory : x.re));
+    Val b = TotalOrderKey(Val(builder, loaded ? y.memory : y.re));
     return {builder.CreateICmp(row.on_signed, a.get(), b.get())};
   }
   if (IsFloat(type)) return {builder.CreateFCmp(row.on_float, x.re, y.re)};

@@ -1,6 +1,7 @@
 // Shardings and frontend attributes, which stand beside an operation's own.
 #include <algorithm>
 
+#include "absl/strings/strip.h"
 #include "parser/parser.h"
 #include "stablehlo/convert/converter_internal.h"
 #include "stablehlo/ir/print.h"
@@ -13,6 +14,24 @@ constexpr std::pair<const char*, const char*> kPassedOn[] = {
     {"sdy.sharding", "xla.sdy.sharding"},
     {"sdy.sharding_rule", "xla.sdy.sharding_rule"},
 };
+
+// `{devices=[1,1]0}`, as frameworks write for a mesh of one device: XLA takes it for no sharding.
+bool IsOneTile(absl::string_view text) {
+  if (!absl::ConsumePrefix(&text, "{devices=[")) return false;
+  const size_t end = text.find(']');
+  return end != text.npos && text.substr(0, end).find_first_not_of("1,") == text.npos &&
+         text.substr(0, end).find("11") == text.npos;
+}
+
+// Errors carry no place in `text`: the operation's is meant.
+absl::Status SetSharding(const std::string& text, Instruction& instruction) {
+  if (IsOneTile(text)) return absl::OkStatus();
+  absl::StatusOr<Sharding> sharding = ParseSharding(text);
+  if (!sharding.ok())
+    return InvalidArgument("mhlo.sharding = \"", text, "\": ", sharding.status().message());
+  instruction.mutable_extras().sharding = std::make_unique<Sharding>(*std::move(sharding));
+  return absl::OkStatus();
+}
 
 }  // namespace
 
@@ -28,8 +47,7 @@ void AddFrontendAttribute(Instruction& instruction, const std::string& name,
 absl::Status SetExtraAttributes(const MlirAttributes& attributes, Instruction& instruction) {
   for (const auto& [name, value] : attributes) {
     if (name == "mhlo.sharding") {
-      ASSIGN_OR_RETURN(Sharding sharding, ParseSharding(value->text));
-      instruction.mutable_extras().sharding = std::make_unique<Sharding>(std::move(sharding));
+      RETURN_IF_ERROR(SetSharding(value->text, instruction));
     } else if (name == "mhlo.frontend_attributes") {
       for (const auto& [key, text] : value->fields)
         AddFrontendAttribute(

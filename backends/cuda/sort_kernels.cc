@@ -139,11 +139,9 @@ class SortEmitter {
   std::vector<ScalarValue> Choose(llvm::Value* condition, const std::vector<ScalarValue>& x,
                                   const std::vector<ScalarValue>& y) {
     std::vector<ScalarValue> chosen;
-    for (size_t k = 0; k < x.size(); ++k) {
-      ScalarValue& value = chosen.emplace_back();
-      if (x[k].re != nullptr) value.re = b_.CreateSelect(condition, x[k].re, y[k].re);
-      if (x[k].im != nullptr) value.im = b_.CreateSelect(condition, x[k].im, y[k].im);
-    }
+    for (size_t k = 0; k < x.size(); ++k)
+      chosen.push_back(x[k].re == nullptr ? ScalarValue{}
+                                          : EmitSelect(b_, {condition}, x[k], y[k]));
     return chosen;
   }
 

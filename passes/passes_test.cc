@@ -66,9 +66,8 @@ TEST(ControlFlowFlattening, KeepsOperandsThatHangOnEachOther) {
     Instruction* sum = module->entry()->root();
     sum->operand(first ? 0 : 1)->SetOperand(0, sum->operand(first ? 1 : 0));
     EXPECT_TRUE(RunPasses(*module, "control-flow-flattening").ok());
-    EXPECT_THAT(Print(*module),
-                AllOf(HasSubstr("sine"), Not(HasSubstr("all-reduce(")),
-                      HasSubstr("custom_call_target=\"AllocateBuffer\"")));
+    EXPECT_THAT(Print(*module), AllOf(HasSubstr("sine"), Not(HasSubstr("all-reduce(")),
+                                      HasSubstr("custom_call_target=\"AllocateBuffer\"")));
   }
 }
 

@@ -230,8 +230,7 @@ TEST_P(ProcessCommunicatorTest, AllReduce) {
   // The last: several blocks. Three of 16 KiB: more scratch memory than a thread keeps.
   Expect({Rows(1, 4), Rows(1, 0), Rows(1, 4096), Rows(1, 4096), Rows(1, 4096), Rows(1, 50003),
           Rows(1, 600011)},
-         1, 1,
-         [](auto& c, const auto& part) { return c.AllReduce(part); });
+         1, 1, [](auto& c, const auto& part) { return c.AllReduce(part); });
 }
 TEST(ProcessAllReduceTest, MayOverwriteItsOperand) {
   for (const int64_t count : {3000, 50000}) {  // in one round and by ranges, of several blocks each

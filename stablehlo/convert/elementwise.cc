@@ -139,9 +139,8 @@ absl::Status ConvertSelect(BodyConverter& body, const MlirOperation& op) {
   if (operands.size() != 3) return InvalidArgument(op.name, ": expected three operands");
   const Shape shape = body.ShapeOf(op);
   if (operands[0]->shape().IsScalar() && !shape.IsScalar())
-    operands[0] =
-        body.Add(Opcode::kBroadcast, operands[1]->shape().WithType(ElementType::kPred),
-                 {operands[0]}, BroadcastAttrs());
+    operands[0] = body.Add(Opcode::kBroadcast, operands[1]->shape().WithType(ElementType::kPred),
+                           {operands[0]}, BroadcastAttrs());
   body.SetResults(op, body.Add(Opcode::kSelect, shape, operands));
   return absl::OkStatus();
 }

@@ -18,7 +18,7 @@ namespace hlokit {
 namespace {
 
 // Elements of a small array that one vector holds.
-constexpr int64_t kMostTogether = 16;
+constexpr int64_t kMaxTogether = 16;
 
 llvm::Value* ElementPointer(Builder& b, const ArrayRef& array, const ElementIndex& index) {
   llvm::Value* offset = LinearOffset(b, index, array.shape);
@@ -258,7 +258,7 @@ bool ElementEmitter::ComputesTogether(const Instruction* i, ElementType type,
     return llvm::isa<llvm::ConstantInt>(value);
   });
   const int64_t count = i->shape().ElementCount();
-  return known && count > 1 && count <= kMostTogether;
+  return known && count > 1 && count <= kMaxTogether;
 }
 
 // f32[3] exponential(x): one function of <x0, x1, x2, x0>, whose code is as long as that of one
@@ -269,13 +269,7 @@ ScalarValue ElementEmitter::EmitTogether(const Instruction* i, ElementType type,
   std::vector<ElementIndex> places;
   std::vector<llvm::Value*> values;
   for (int64_t k = 0; k < shape.ElementCount(); ++k) {
-    std::vector<llvm::Value*> multi(static_cast<size_t>(shape.rank()));
-    int64_t at = k;
-    for (int64_t d = shape.rank() - 1; d >= 0; --d) {
-      multi[d] = b_.getInt64(at % shape.dims[d]);
-      at /= shape.dims[d];
-    }
-    places.push_back(ElementIndex::Multi(std::move(multi)));
+    places.push_back(ElementIndex::Multi(ConstantIndex(b_, shape, k)));
     values.push_back(Operand(i, 0, places.back()).re);
   }
   const auto lanes = static_cast<unsigned>(llvm::PowerOf2Ceil(values.size()));

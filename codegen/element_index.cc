@@ -24,6 +24,15 @@ llvm::Value* AddIndex(Builder& b, llvm::Value* x, llvm::Value* y) {
 
 }  // namespace
 
+std::vector<llvm::Value*> ConstantIndex(Builder& b, const Shape& shape, int64_t at) {
+  std::vector<llvm::Value*> multi(static_cast<size_t>(shape.rank()));
+  for (int64_t d = shape.rank() - 1; d >= 0; --d) {
+    multi[d] = b.getInt64(at % shape.dims[d]);
+    at /= shape.dims[d];
+  }
+  return multi;
+}
+
 void Delinearize(Builder& b, llvm::Value* position, absl::Span<const int64_t> order,
                  absl::Span<const int64_t> dims, std::vector<llvm::Value*>& multi) {
   std::vector<int64_t> big;

@@ -27,6 +27,9 @@ struct ElementIndex {
   }
 };
 
+// The index of element `at` in row-major order, in constants.
+std::vector<llvm::Value*> ConstantIndex(Builder& b, const Shape& shape, int64_t at);
+
 // The index with `multi` filled in (by division where only `linear` is known).
 ElementIndex WithMulti(Builder& b, const ElementIndex& index, const Shape& shape);
 // Sets multi[d] for the dimensions `order` (slowest first) of sizes dims[d], from the position

@@ -25,15 +25,6 @@ constexpr int64_t kMaxWrittenOut = 160;
 // Of a loop, in simple operations.
 constexpr int64_t kLoopCode = 30;
 
-std::vector<llvm::Value*> ConstantIndex(Builder& b, const Shape& shape, int64_t at) {
-  std::vector<llvm::Value*> multi(shape.rank());
-  for (int64_t d = shape.rank() - 1; d >= 0; --d) {
-    multi[d] = b.getInt64(at % shape.dims[d]);
-    at /= shape.dims[d];
-  }
-  return multi;
-}
-
 // One index vector, with a window of one element along what it indexes, into one array.
 bool IsOneIndexScatter(const Instruction& i) {
   if (i.opcode() != Opcode::kScatter || i.operand_count() != 3 || !CanEmitScatter(i)) return false;

@@ -1,6 +1,9 @@
 // Every pass on small texts: what it leaves, and that it stays valid.
 #include "passes/manager.h"
 
+#include <ctime>
+
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "interpreter/interpreter.h"
@@ -239,6 +242,24 @@ std::string LoopText(absl::string_view limit) {
   std::string text = kLoop;
   text.replace(text.find("LIMIT"), 5, limit.data(), limit.size());
   return text;
+}
+
+// Linear in the operands of one instruction.
+TEST(Cse, ManyIotasOfOneReader) {
+  constexpr int kCount = 40000;
+  std::string lines, operands;
+  for (int k = 0; k < kCount; ++k) {
+    absl::StrAppend(&lines, "i", k, " = s32[", k / 2 + 1, "] iota(), iota_dimension=0\n");
+    absl::StrAppend(&operands, k == 0 ? "i" : ", i", k);
+  }
+  auto module = Read(Text(absl::StrCat(lines, "ROOT t = tuple(", operands, ")")));
+  ASSERT_NE(module, nullptr);
+  const std::clock_t start = std::clock();
+  EXPECT_TRUE(RunPasses(*module, "cse").ok());
+  EXPECT_LT(std::clock() - start, CLOCKS_PER_SEC);
+  const Instruction* const root = module->entry()->root();
+  EXPECT_EQ(root->operand(kCount - 1), root->operand(kCount - 2));
+  EXPECT_NE(root->operand(kCount - 1), root->operand(kCount - 3));
 }
 
 TEST(WhileLoops, GoWhereTheyRunAtMostOnce) {

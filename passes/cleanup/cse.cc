@@ -169,16 +169,16 @@ class Seen {
   // Equal iotas among the operands of one instruction: the first one for all.
   bool MergeIotasOf(Instruction* user) const {
     bool changed = false;
-    for (int64_t k = 1; k < user->operand_count(); ++k) {
-      const Instruction* const iota = Canonical(user->operand(k), iotas_);
-      if (iota->opcode() != Opcode::kIota) continue;
-      for (int64_t earlier = 0; earlier < k; ++earlier) {
-        Instruction* const first = user->operand(earlier);
-        if (first == user->operand(k) || Canonical(first, iotas_) != iota) continue;
-        user->SetOperand(k, first);
-        changed = true;
-        break;
-      }
+    absl::flat_hash_map<const Instruction*, Instruction*>
+        first_of;  // by the iota they are equal to
+    for (int64_t k = 0; k < user->operand_count(); ++k) {
+      Instruction* const operand = user->operand(k);
+      if (operand->opcode() != Opcode::kIota) continue;
+      Instruction* const first =
+          first_of.try_emplace(Canonical(operand, iotas_), operand).first->second;
+      if (first == operand) continue;
+      user->SetOperand(k, first);
+      changed = true;
     }
     return changed;
   }

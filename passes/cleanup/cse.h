@@ -12,8 +12,7 @@ namespace hlokit {
 // order of their dimensions in memory one goes, where all its readers look at elements alone. Of
 // equal iotas one goes only where one instruction reads both, as in XLA (an iota costs less in each
 // loop that reads it than as an array), though those that read them count as equal; the option
-// `iotas` merges them all. Looks into fusions and
-// functions. Cost: linear.
+// `iotas` merges them all. Looks into fusions and functions. Cost: linear.
 //   add(iota, iota')  ->  add(iota, iota)     (add(p, iota), add(q, iota'))  stays
 std::unique_ptr<Pass> CreateCse(PassArguments& arguments);
 

@@ -5,11 +5,11 @@
 //   result wanted in {0,1}  ->  root in {1,0}, then a copy to {0,1}
 // With `transposes` a transpose moves nothing, as in XLA: its result lies as its operand does, and
 // a copy after it brings that into row-major order; reshapes, too, put dimensions of size one where
-// nothing moves. With `back` the layout that a custom call wants
-// of an operand reaches back, as in XLA, to what computes it: elementwise operations take it on and
-// hand it to their own operands, broadcasts, iotas, reductions, dots and reshapes just write it.
-// Each other use of such a value reads a copy of its own, and an operand whose buffer the call
-// writes its result to is copied first.
+// nothing moves. With `back` the layout that a custom call wants of an operand reaches back, as in
+// XLA, to what computes it: elementwise operations take it on and hand it to their own operands,
+// broadcasts, iotas, reductions, dots and reshapes just write it. Each other use of such a value
+// reads a copy of its own, and an operand whose buffer the call writes its result to is copied
+// first.
 //   call(negate(x)) of {0,1}  ->  call(negate{0,1}(copy{0,1}(x)))
 // With `default-results` the entry's results are in row-major order, whatever it says: what a
 // compiler does that is told no layouts.

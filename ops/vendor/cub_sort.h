@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "ir/attributes.h"
 #include "ops/vendor/call_config.h"
 #include "types/shape.h"
 
@@ -15,8 +16,11 @@ namespace hlokit {
 int64_t CubRowLength(const ConfigValue& config, const Shape& keys);
 
 // The dimension of `row_length` along which a call of CUB sums: the minor-most one in memory, those
-// of size 1 aside. Nothing where there is none, or the sum is of another kind.
-std::optional<int64_t> CubScanDimension(const ConfigValue& config, const Shape& shape);
+// of size 1 aside. Nothing where there is none, or the sum is of another kind. Memory is that of
+// the layout that the call asks of its operand, else of `operand`'s: a value of the interpreter
+// may have the layout of what it is a copy of.
+std::optional<int64_t> CubScanDimension(const ConfigValue& config, const CustomCallAttrs& attrs,
+                                        const Shape& operand);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

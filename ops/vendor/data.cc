@@ -86,7 +86,8 @@ absl::StatusOr<Literal> CubScan(const EvalContext& context) {
       IsPred(context.operands[0]->type()))
     return WrongOperands(context);
   const Literal& in = *context.operands[0];
-  const std::optional<int64_t> dimension = CubScanDimension(config, in.shape());
+  const std::optional<int64_t> dimension = CubScanDimension(
+      config, context.instruction.attr<CustomCallAttrs>(), context.instruction.operand(0)->shape());
   if (!dimension) return WrongOperands(context);
   const bool is_reverse = config.NumberOr("is_reverse", 0) != 0;
   const int64_t n = in.shape().dims[*dimension];

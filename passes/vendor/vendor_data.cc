@@ -126,7 +126,7 @@ VendorCall::Parts ExpandCubSort(VendorCall& c) {
 VendorCall::Parts ExpandCubScan(VendorCall& c) {
   if (c.operand_count() != 1) return {};
   Instruction* x = c.operand(0);
-  const std::optional<int64_t> dimension = CubScanDimension(c.config(""), x->shape());
+  const std::optional<int64_t> dimension = CubScanDimension(c.config(""), c.attrs(), x->shape());
   if (!dimension || IsComplex(x->shape().type) || IsPred(x->shape().type)) return {};
   const int64_t n = x->shape().dims[*dimension];
   if (n == 0) return {x};

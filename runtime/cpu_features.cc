@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 namespace hlokit {
 namespace {
@@ -32,7 +33,8 @@ Isa BestIsa() {
 }
 
 bool HasBf16Products() {
-  static const bool has = BestIsa() == Isa::kAvx512 && __builtin_cpu_supports("avx512bf16");
+  static const bool has = BestIsa() == Isa::kAvx512 && __builtin_cpu_supports("avx512bf16") &&
+                          !__builtin_cpu_is("intel");
   return has;
 }
 
@@ -46,6 +48,14 @@ Isa BestIsa() { return Isa::kBase; }
 bool HasBf16Products() { return false; }
 bool HasIntegerProducts() { return false; }
 #endif
+
+int64_t SecondLevelBytes() {
+  static const int64_t bytes = [] {
+    const long known = sysconf(_SC_LEVEL2_CACHE_SIZE);
+    return known > 0 ? int64_t{known} : int64_t{1} << 20;
+  }();
+  return bytes;
+}
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

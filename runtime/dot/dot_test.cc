@@ -189,6 +189,18 @@ TEST(DotTest, FewRowsPackAsTheyGo) {
   CheckDot<float, float>({{m, k, 0, n}, {n, 0, 1, 1}, {k, 1, n + 7, 0}}, 0, 1, 1, 3);
 }
 
+// B comes from memory: few rows read it in place, run by run; more rows pack the panels that come
+// next. Three slabs of parts of 512, or one; the last panel narrower; rows of B apart.
+TEST(DotTest, FewRowsReadLongRowsAheadOfTime) {
+  for (const int64_t m : {2, 7, 14, 20, 28, 45}) {
+    for (const auto& [n, k] : {std::pair<int64_t, int64_t>{509, 1100}, {1600, 335}}) {
+      CheckDot<float, float>({{m, k, 0, n}, {n, 0, 1, 1}, {k, 1, n + 3, 0}}, 0, 1, 1, 3);
+      CheckDot<float, Bfloat16, Bfloat16>({{m, k, 0, 1}, {n, 0, 1, m}, {k, 1, n + 3, 0}}, 0, 1, 1,
+                                          1);
+    }
+  }
+}
+
 // Pairs of bf16 likewise: an odd depth is packed ahead, and a few rows are one tile.
 TEST(DotTest, FewRowsOfPairsPackAsTheyGo) {
   const int64_t n = 300;
@@ -202,8 +214,8 @@ TEST(DotTest, FewRowsOfPairsPackAsTheyGo) {
 
 // The same where rows of A lie a page apart, so that each thread packs A, and where they do not.
 TEST(DotTest, FewRowsGiveTheSameBitsForAnyNumberOfThreads) {
-  for (const int64_t k : {1024, 1030}) {
-    const int64_t m = 45, n = 300;
+  for (const auto& [m, k] : {std::pair<int64_t, int64_t>{45, 1024}, {45, 1030}, {12, 1030}}) {
+    const int64_t n = 300;
     std::mt19937 random(3);
     std::uniform_real_distribution<float> draw(-1, 1);
     std::vector<float> lhs(m * k), rhs(k * n), one(m * n), more(m * n);

@@ -1,9 +1,9 @@
 // Packed forms of arrays that have the same values in every run: weights.
 //
-// A product packs its right side before it multiplies (gemm.cc): for few rows that costs as much as
-// a fifth of the product, in every run anew. Of an array that is frozen (a constant of the module,
-// or a parameter that the caller promises never to change) the packed form is made by the first
-// product that wants it and kept:
+// A product packs its right side before it multiplies (gemm_product.cc): for few rows that costs as
+// much as a fifth of the product, in every run anew. Of an array that is frozen (a constant of the
+// module, or a parameter that the caller promises never to change) the packed form is made by the
+// first product that wants it and kept:
 //   PackedForms   of a program: key (array, place in it, geometry) -> packed bytes
 //   FrozenArrays  of a run: where its frozen arrays lie in memory, and the PackedForms to ask
 // A look-up takes about 100 ns. Packed forms take as much memory again as the weights. They are

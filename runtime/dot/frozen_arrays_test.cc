@@ -84,7 +84,7 @@ void CheckSameBits(int64_t type, int64_t out_type) {
   for (const bool along_k : {false, true})
     for (const auto& [depth, cols] :
          {std::pair<int64_t, int64_t>{100, 515}, {1500, 96}, {768, 768}})
-      for (const int64_t rows : {3, 40, 130, 300, 700}) {
+      for (const int64_t rows : {3, 12, 28, 40, 130, 300, 700}) {
         Product product(type, out_type, {rows, depth, cols, along_k});
         const std::vector<char> expected = product.Run(nullptr, 1);
         for (const int threads : {1, 3}) {

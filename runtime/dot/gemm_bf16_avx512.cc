@@ -104,7 +104,7 @@ PackKernel<float> ChoosePackPairsB(int32_t type) {
 template <int kRows>
 constexpr void FillPairs(GemmKernels<float>* kernels) {
   kernels->micro[0][kRows] = &MicroPairs<kRows>;
-  kernels->packing[0][kRows] = &PackingPairs<kRows>;
+  kernels->fresh.packing[0][kRows] = &PackingPairs<kRows>;
   kernels->fetching[0][kRows] = &FetchingPairs<kRows>;
   if constexpr (kRows > 1) FillPairs<kRows - 1>(kernels);
 }

@@ -89,6 +89,27 @@ template <typename T>
 using PackingKernel = void (*)(int64_t k, const T* a, int64_t lda, const void* b, int64_t ldb,
                                T* packed, T* c, int64_t ldc, bool accumulate);
 
+// As MicroKernel, where b is read from the operand itself: sums start from those in c if
+// `continues`, and row p, of the same columns, is prefetched from `ahead` on.
+template <typename T>
+using StreamingKernel = void (*)(int64_t k, const T* a, int64_t lda, const void* b, int64_t ldb,
+                                 const void* ahead, T* c, int64_t ldc, bool continues);
+
+// Rows of other panels of B that lie side by side, as many as k at most: from the operand, `ld`
+// elements apart, to where they are packed, the first panel at `to`.
+template <typename T>
+struct RowsToPack {
+  const void* from;
+  int64_t ld, count;
+  T* to;
+  int64_t panels, panel_size;  // in elements
+};
+
+// As MicroKernel, which packs rows of other panels meanwhile.
+template <typename T>
+using FillingKernel = void (*)(int64_t k, const T* a, int64_t lda, const T* b, int64_t ldb,
+                               const RowsToPack<T>& rows, T* c, int64_t ldc, bool accumulate);
+
 // As MicroKernel, which prefetches k lines of the cache, `ahead_step` bytes apart, from `ahead` on.
 template <typename T>
 using FetchingKernel = void (*)(int64_t k, const T* a, int64_t lda, const void* b, int64_t ldb,
@@ -125,6 +146,15 @@ template <typename T>
 using StoreKernel = void (*)(const T* tile, int64_t ld, int64_t rows, int64_t cols,
                              const GemmTarget& target, int64_t row, int64_t col);
 
+// Kernels that read an operand B of one type whose rows lie together in memory, by row count; null
+// where there is none.
+template <typename T>
+struct FreshKernels {
+  PackingKernel<T> packing[kGemmShapes][kGemmMaxRows + 1];
+  FillingKernel<T> filling[kGemmShapes][kGemmMaxRows + 1];
+  StreamingKernel<T> streaming[kGemmShapes][kGemmMaxRows + 1];
+};
+
 template <typename T>
 struct GemmKernels {
   int lanes;                 // of one vector
@@ -133,8 +163,8 @@ struct GemmKernels {
   int max_rows[kGemmShapes];
   MicroKernel<T> micro[kGemmShapes][kGemmMaxRows + 1];       // by row count; b of type T
   MicroKernel<T> micro_bf16[kGemmShapes][kGemmMaxRows + 1];  // b of bf16; null unless T is float
-  PackingKernel<T> packing[kGemmShapes]
-                          [kGemmMaxRows + 1];  // by row count; null where there is none
+  FreshKernels<T> fresh;       // b of type T; of pairs of bf16 where kernels work on these
+  FreshKernels<T> fresh_bf16;  // b of bf16; none unless T is float
   FetchingKernel<T> fetching[kGemmShapes][kGemmMaxRows + 1];  // where there is a packing kernel
   RowDotKernel<T> row_dots[kGemmDotRows + 1];       // by row count; null where there is none
   RowDotKernel<T> row_dots_bf16[kGemmDotRows + 1];  // b of bf16; null unless T is float

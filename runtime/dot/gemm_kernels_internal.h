@@ -11,35 +11,88 @@
 
 namespace hlokit::HLOKIT_ISA {
 
-constexpr int64_t kRowsAhead = 32;  // of B that a packing kernel asks memory for
+constexpr int64_t kRowsAhead = 32;    // of B that a packing kernel asks memory for
+constexpr int64_t kFilledAhead = 16;  // and one that packs another panel's
+constexpr int64_t kLineBytes = 64;    // of the cache
 
-// What a register tile does besides: it leaves the rows of B packed at `packed`, or prefetches a
-// row of the panel of B that comes next, whose rows lie `ahead_step` bytes apart from `ahead` on,
-// into the second-level cache.
-enum class TileTask { kNone, kPacks, kFetches };
+// What a register tile does besides:
+enum class TileTask {
+  kNone,
+  kPacks,    // leaves the rows of B packed at `packed`
+  kFetches,  // prefetches a line of the panel of B that comes next into the second-level cache
+  kStreams,  // goes on with the sums in C; prefetches the columns of B some rows further down
+  kFills,    // packs rows of the panels of B that come next
+};
 
-// The register tile of Micro, MicroPacking and MicroFetching.
-template <typename T, typename B, int kRows, int kVectors, TileTask kTask>
+// What the tasks take; S is the type of the operand B.
+template <typename T, typename S>
+struct TileExtra {
+  T* packed = nullptr;          // kPacks, kFills: where rows go
+  const char* ahead = nullptr;  // kFetches, kStreams: the first line that is prefetched
+  int64_t ahead_step = 0;       // bytes to that of the next step
+  const S* from = nullptr;      // kFills: as RowsToPack
+  int64_t ld = 0, count = 0, panels = 0, panel_size = 0;
+};
+
+// Prefetches what a row of B has in one panel into the second-level cache.
+template <int kVectors, int kLanes, typename S>
+HLOKIT_INLINE void FetchRow(const S* row) {
+#pragma GCC unroll 8
+  for (int v = 0; v < kVectors; ++v)
+    if (v * kLanes * sizeof(S) % kLineBytes == 0) __builtin_prefetch(row + v * kLanes, 0, 2);
+}
+
+// Packs a row, and prefetches one that comes later.
+template <typename T, typename S, int kVectors>
+HLOKIT_INLINE void PackRow(const TileExtra<T, S>& extra) {
+  constexpr int kLanes = VectorOf<T>::kLanes;
+  for (int64_t n = 0; n < extra.panels; ++n) {
+    const S* from = extra.from + n * kVectors * kLanes;
+    FetchRow<kVectors, kLanes>(from + kFilledAhead * extra.ld);
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v)
+      Store(extra.packed + n * extra.panel_size + v * kLanes, Load(from + v * kLanes));
+  }
+}
+
+// The register tile of all micro kernels.
+template <typename T, typename B, typename S, int kRows, int kVectors, TileTask kTask>
 // sum[r][v] stays in registers over the whole loop: kRows * kVectors accumulators, kVectors columns
 // of B and one broadcast element must not exceed the vector registers (HLOKIT_ACCUMULATORS).
-HLOKIT_INLINE void FillTile(int64_t k, const T* a, int64_t lda, const B* b, int64_t ldb, T* packed,
-                            const char* ahead, int64_t ahead_step, T* c, int64_t ldc,
-                            bool accumulate) {
+HLOKIT_INLINE void FillTile(int64_t k, const T* a, int64_t lda, const B* b, int64_t ldb,
+                            TileExtra<T, S> extra, T* c, int64_t ldc, bool accumulate) {
   using Vector = typename VectorOf<T>::Type;
   constexpr int kLanes = VectorOf<T>::kLanes;
+  const bool continues = kTask == TileTask::kStreams && accumulate;
   Vector sum[kRows][kVectors];
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 8
-    for (int v = 0; v < kVectors; ++v) sum[r][v] = Vector{};
+    for (int v = 0; v < kVectors; ++v)
+      sum[r][v] = continues ? Load(c + r * ldc + v * kLanes) : Vector{};
   }
   for (int r = 0; r < kRows; ++r) {
     for (int v = 0; v < kVectors; ++v) __builtin_prefetch(c + r * ldc + v * kLanes, 1);
   }
+  // Rows to pack are spread over the steps.
+  const int64_t every = extra.count > 0 ? k / extra.count : 0;
+  int64_t wait = every;
   for (int64_t p = 0; p < k; ++p, b += ldb) {
     if constexpr (kTask == TileTask::kFetches) {
-      __builtin_prefetch(ahead, 0, 2);
-      ahead += ahead_step;
+      __builtin_prefetch(extra.ahead, 0, 2);
+      extra.ahead += extra.ahead_step;
+    }
+    if constexpr (kTask == TileTask::kStreams) {
+      FetchRow<kVectors, kLanes>(reinterpret_cast<const B*>(extra.ahead));
+      extra.ahead += extra.ahead_step;
+    }
+    if constexpr (kTask == TileTask::kFills) {
+      if (--wait == 0) {
+        PackRow<T, S, kVectors>(extra);
+        extra.from += extra.ld;
+        extra.packed += kVectors * kLanes;
+        wait = --extra.count > 0 ? every : 0;
+      }
     }
     Vector column[kVectors];
 #pragma GCC unroll 8
@@ -47,7 +100,7 @@ HLOKIT_INLINE void FillTile(int64_t k, const T* a, int64_t lda, const B* b, int6
       column[v] = Load(b + v * kLanes);
       if constexpr (kTask == TileTask::kPacks) {
         __builtin_prefetch(b + kRowsAhead * ldb + v * kLanes);
-        Store(packed + (p * kVectors + v) * kLanes, column[v]);
+        Store(extra.packed + (p * kVectors + v) * kLanes, column[v]);
       }
     }
 #pragma GCC unroll 16
@@ -57,12 +110,13 @@ HLOKIT_INLINE void FillTile(int64_t k, const T* a, int64_t lda, const B* b, int6
       for (int v = 0; v < kVectors; ++v) sum[r][v] += factor * column[v];
     }
   }
+  const bool adds = kTask != TileTask::kStreams && accumulate;
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 8
     for (int v = 0; v < kVectors; ++v) {
       T* to = c + r * ldc + v * kLanes;
-      Store(to, accumulate ? Load(to) + sum[r][v] : sum[r][v]);
+      Store(to, adds ? Load(to) + sum[r][v] : sum[r][v]);
     }
   }
 }
@@ -70,23 +124,47 @@ HLOKIT_INLINE void FillTile(int64_t k, const T* a, int64_t lda, const B* b, int6
 template <typename T, typename B, int kRows, int kVectors>
 static void Micro(int64_t k, const T* a, int64_t lda, const void* b, int64_t ldb, T* c, int64_t ldc,
                   bool accumulate) {
-  FillTile<T, B, kRows, kVectors, TileTask::kNone>(k, a, lda, static_cast<const B*>(b), ldb,
-                                                   nullptr, nullptr, 0, c, ldc, accumulate);
-}
-
-template <typename T, int kRows, int kVectors>
-static void MicroPacking(int64_t k, const T* a, int64_t lda, const void* b, int64_t ldb, T* packed,
-                         T* c, int64_t ldc, bool accumulate) {
-  FillTile<T, T, kRows, kVectors, TileTask::kPacks>(k, a, lda, static_cast<const T*>(b), ldb,
-                                                    packed, nullptr, 0, c, ldc, accumulate);
+  FillTile<T, B, B, kRows, kVectors, TileTask::kNone>(k, a, lda, static_cast<const B*>(b), ldb, {},
+                                                      c, ldc, accumulate);
 }
 
 template <typename T, int kRows, int kVectors>
 static void MicroFetching(int64_t k, const T* a, int64_t lda, const void* b, int64_t ldb,
                           const char* ahead, int64_t ahead_step, T* c, int64_t ldc,
                           bool accumulate) {
-  FillTile<T, T, kRows, kVectors, TileTask::kFetches>(
-      k, a, lda, static_cast<const T*>(b), ldb, nullptr, ahead, ahead_step, c, ldc, accumulate);
+  FillTile<T, T, T, kRows, kVectors, TileTask::kFetches>(k, a, lda, static_cast<const T*>(b), ldb,
+                                                         {.ahead = ahead, .ahead_step = ahead_step},
+                                                         c, ldc, accumulate);
+}
+
+template <typename T, typename B, int kRows, int kVectors>
+static void MicroPacking(int64_t k, const T* a, int64_t lda, const void* b, int64_t ldb, T* packed,
+                         T* c, int64_t ldc, bool accumulate) {
+  FillTile<T, B, B, kRows, kVectors, TileTask::kPacks>(k, a, lda, static_cast<const B*>(b), ldb,
+                                                       {.packed = packed}, c, ldc, accumulate);
+}
+
+template <typename T, typename S, int kRows, int kVectors>
+static void MicroFilling(int64_t k, const T* a, int64_t lda, const T* b, int64_t ldb,
+                         const RowsToPack<T>& rows, T* c, int64_t ldc, bool accumulate) {
+  FillTile<T, T, S, kRows, kVectors, TileTask::kFills>(k, a, lda, b, ldb,
+                                                       {.packed = rows.to,
+                                                        .from = static_cast<const S*>(rows.from),
+                                                        .ld = rows.ld,
+                                                        .count = rows.count,
+                                                        .panels = rows.panels,
+                                                        .panel_size = rows.panel_size},
+                                                       c, ldc, accumulate);
+}
+
+template <typename T, typename B, int kRows, int kVectors>
+static void MicroStreaming(int64_t k, const T* a, int64_t lda, const void* b, int64_t ldb,
+                           const void* ahead, T* c, int64_t ldc, bool continues) {
+  FillTile<T, B, B, kRows, kVectors, TileTask::kStreams>(
+      k, a, lda, static_cast<const B*>(b), ldb,
+      {.ahead = static_cast<const char*>(ahead),
+       .ahead_step = ldb * static_cast<int64_t>(sizeof(B))},
+      c, ldc, continues);
 }
 
 // --- packing ---
@@ -396,10 +474,30 @@ constexpr void FillMicro(MicroKernel<T>* row) {
 }
 
 template <typename T, int kVectors, int kRows>
-constexpr void FillPacking(PackingKernel<T>* packing, FetchingKernel<T>* fetching) {
-  packing[kRows] = &MicroPacking<T, kRows, kVectors>;
+constexpr void FillFetching(FetchingKernel<T>* fetching) {
   fetching[kRows] = &MicroFetching<T, kRows, kVectors>;
-  if constexpr (kRows > 1) FillPacking<T, kVectors, kRows - 1>(packing, fetching);
+  if constexpr (kRows > 1) FillFetching<T, kVectors, kRows - 1>(fetching);
+}
+
+template <typename T, typename B, int kVectors, int kRows>
+constexpr void FillPacking(FreshKernels<T>* fresh) {
+  fresh->packing[0][kRows] = &MicroPacking<T, B, kRows, kVectors>;
+  fresh->filling[0][kRows] = &MicroFilling<T, B, kRows, kVectors>;
+  if constexpr (kRows > 1) FillPacking<T, B, kVectors, kRows - 1>(fresh);
+}
+
+template <typename T, typename B, int kVectors, int kRows>
+constexpr void FillStreaming(StreamingKernel<T>* row) {
+  row[kRows] = &MicroStreaming<T, B, kRows, kVectors>;
+  if constexpr (kRows > 1) FillStreaming<T, B, kVectors, kRows - 1>(row);
+}
+
+template <typename T, typename B>
+constexpr void FillFresh(FreshKernels<T>* fresh) {
+  FillPacking<T, B, 2, RowsFor(2)>(fresh);
+  FillStreaming<T, B, 2, RowsFor(2)>(fresh->streaming[0]);
+  FillStreaming<T, B, 4, RowsFor(4)>(fresh->streaming[1]);
+  FillStreaming<T, B, 8, RowsFor(8)>(fresh->streaming[2]);
 }
 
 template <typename T>
@@ -423,7 +521,9 @@ constexpr GemmKernels<T> MakeKernels() {
     FillMicro<T, Bfloat16, 8, RowsFor(8)>(kernels.micro_bf16[2]);
     FillMicro<T, Bfloat16, 1, RowsFor(1)>(kernels.micro_bf16[kGemmNarrow]);
     FillRowDots<T, Bfloat16>(kernels.row_dots_bf16);
-    FillPacking<T, 2, RowsFor(2)>(kernels.packing[0], kernels.fetching[0]);
+    FillFetching<T, 2, RowsFor(2)>(kernels.fetching[0]);
+    FillFresh<T, T>(&kernels.fresh);
+    FillFresh<T, Bfloat16>(&kernels.fresh_bf16);
   }
   if constexpr (__is_same(T, float) || __is_same(T, double)) FillRowDots<T, T>(kernels.row_dots);
   kernels.pack_a = &ChoosePackA<T>;

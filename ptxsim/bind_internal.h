@@ -43,6 +43,11 @@ uint32_t WidenHalf(Binder& b, uint32_t at, Type type, bool flush);
 // Bytes of memory for a lane; null after a fault (out of bounds or misaligned).
 std::byte* LaneMemory(const Op& op, Warp& warp, int lane, uint64_t address, int64_t size,
                       Space space, absl::string_view what);
+// The same for all lanes of `mask` at once, at addresses[i] + offset; what the others get means
+// nothing. False, and no fault, where a lane needs LaneMemory: memory of each thread, an access
+// that is out of bounds or misaligned, lanes in several pieces of memory, somebody who watches.
+bool ResolveLanes(Warp& warp, Space space, const uint64_t* addresses, int64_t offset, LaneMask mask,
+                  int64_t size, bool is_store, std::byte** data);
 
 }  // namespace hlokit::ptx
 // SPDX-License-Identifier: Apache-2.0

@@ -122,6 +122,17 @@ std::byte* Block::Resolve(Space space, uint64_t address, int64_t size, int threa
   return last_ == nullptr ? nullptr : within(last_->data, last_->size, address - last_->address);
 }
 
+Block::Piece Block::PieceAt(Space space, uint64_t address) {
+  constexpr uint64_t kSharedEnd = uint64_t{1} << kSharedRankShift;
+  const uint64_t window = space == Space::kGeneric ? kSharedWindow : 0;
+  if ((space == Space::kShared || space == Space::kGeneric) && address - window < kSharedEnd)
+    return {shared_.data(), window, shared_.size(), false};
+  if ((space != Space::kGlobal && space != Space::kGeneric) || address < kImageWindow ||
+      Resolve(Space::kGlobal, address, 1, 0) == nullptr || !last_->written.empty())
+    return {};
+  return {last_->data, last_->address, static_cast<uint64_t>(last_->size), last_->is_constant};
+}
+
 uint8_t* Block::WrittenMarks(const std::byte* at) {
   if (!options().checks.unwritten) return nullptr;
   if (at >= local_.data() && at < local_.data() + local_.size())

@@ -27,11 +27,14 @@ class StateHash;
 
 // One activation of a function. Groups that came through the same call share it.
 struct Frame {
+  ~Frame();
+
   const Code* code = nullptr;
   std::shared_ptr<Frame> caller;
   uint32_t return_op = 0;  // in the caller: what follows the call
   const CallSite* site = nullptr;
   std::unique_ptr<std::byte[]> storage;
+  size_t storage_bytes = 0;
   std::byte* data = nullptr;
   int64_t local_base = 0;   // byte of each thread's local memory
   int64_t stack_bytes = 0;  // of alloca, beyond the function's own
@@ -145,7 +148,6 @@ class Warp {
   bool stop_ = false, yielded_ = false;
   int last_turn_ = -1;  // the group whose turn is over; -1: the first in the code runs
   int64_t now_ = 0;
-  std::vector<std::unique_ptr<std::byte[]>> spare_;  // frames of the entry
   alignas(64) std::byte scratch_[kLanes * 16];
 };
 
@@ -220,6 +222,20 @@ class Block {
 
   // Host memory of `size` bytes at `address` of `space` for a thread; null where out of bounds.
   std::byte* Resolve(Space space, uint64_t address, int64_t size, int thread);
+  // A piece of memory that is the same for all threads of the block.
+  struct Piece {
+    std::byte* data = nullptr;
+    uint64_t address = 0, size = 0;  // size 0: there is none
+    bool is_constant = false;
+  };
+  // The one that holds `address`: of global memory whose bytes are not marked once written, or the
+  // block's own shared memory.
+  Piece PieceAt(Space space, uint64_t address);
+  // Whether anything wants to know of each access of a lane: loads, or stores too.
+  bool IsWatched(bool is_store) const {
+    return launch_.races != nullptr || options().checks.unwritten ||
+           (is_store && launch_.watches_stores);
+  }
   // Of checks.unwritten: the marks of a byte of local memory, or of shared memory of the cluster,
   // and of those after it, 1 where written. Null: no such byte, or nobody asked.
   uint8_t* WrittenMarks(const std::byte* at);

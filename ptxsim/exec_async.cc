@@ -127,6 +127,38 @@ void PendingCount(const Op& op, std::byte* frame, void* result) {
     d[i] = static_cast<uint32_t>(std::bit_cast<Mbarrier>(a[i]).pending);
 }
 
+// Added to the addresses of the source.
+int64_t SourceOffset(const Op& op) { return static_cast<int32_t>(op.target); }
+
+// Where no lane needs a closer look, and each copies all of its bytes or none.
+bool CopyTogether(const Op& op, Warp& warp, LaneMask mask, LaneMask ignored) {
+  const std::byte* const frame = warp.frame();
+  const auto size = static_cast<int64_t>(op.flags);
+  LaneMask loads = mask & ~ignored;
+  for (int lane = 0; lane < kLanes && op.e != kNoSlot; ++lane) {
+    const uint32_t have = In<uint32_t>(frame, op.e)[lane];
+    if (have == 0) loads &= ~(LaneMask{1} << lane);
+    if (have != 0 && have < size && (mask >> lane & 1)) return false;
+  }
+  std::byte *to[kLanes], *from[kLanes];
+  if (!ResolveLanes(warp, Space::kShared, In<uint64_t>(frame, op.a), op.offset, mask, size,
+                    /*is_store=*/true, to) ||
+      (loads != 0 && !ResolveLanes(warp, Space::kGlobal, In<uint64_t>(frame, op.b),
+                                   SourceOffset(op), loads, size, /*is_store=*/false, from)))
+    return false;
+  for (int lane = 0; lane < kLanes; ++lane) {
+    if (!(mask >> lane & 1)) continue;
+    if (!(loads >> lane & 1)) {
+      std::memset(to[lane], 0, static_cast<size_t>(size));
+    } else if (size == 16) {
+      std::memcpy(to[lane], from[lane], 16);
+    } else {
+      std::memcpy(to[lane], from[lane], static_cast<size_t>(size));
+    }
+  }
+  return true;
+}
+
 // cp.async [to], [from], size {, source size}: bytes past the source's are zero. op.c: the
 // predicate that ignores the source.
 void CopyAsync(const Op& op, Warp& warp, LaneMask mask) {
@@ -137,9 +169,11 @@ void CopyAsync(const Op& op, Warp& warp, LaneMask mask) {
     LaneMask loads = mask & ~ignored;
     for (int lane = 0; lane < kLanes && op.e != kNoSlot; ++lane)
       if (In<uint32_t>(frame, op.e)[lane] == 0) loads &= ~(LaneMask{1} << lane);
-    profile->Access(Space::kGlobal, In<uint64_t>(frame, op.b), op.target, loads, size, true, false);
+    profile->Access(Space::kGlobal, In<uint64_t>(frame, op.b), SourceOffset(op), loads, size, true,
+                    false);
     profile->Access(Space::kShared, In<uint64_t>(frame, op.a), op.offset, mask, size, false, true);
   }
+  if (CopyTogether(op, warp, mask, ignored)) return;
   for (int lane = 0; lane < kLanes; ++lane) {
     if (!(mask >> lane & 1)) continue;
     std::byte* to = LaneMemory(op, warp, lane,
@@ -151,7 +185,8 @@ void CopyAsync(const Op& op, Warp& warp, LaneMask mask) {
     if (ignored >> lane & 1) have = 0;
     std::memset(to, 0, static_cast<size_t>(size));
     if (have == 0) continue;
-    const uint64_t address = In<uint64_t>(frame, op.b)[lane] + op.target;
+    const uint64_t address =
+        In<uint64_t>(frame, op.b)[lane] + static_cast<uint64_t>(SourceOffset(op));
     const std::byte* from = warp.block().Resolve(Space::kGlobal, address, have, 0);
     if (from == nullptr || address % static_cast<uint64_t>(size) != 0)
       return warp.block().Fault(

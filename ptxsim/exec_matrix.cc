@@ -19,6 +19,21 @@ Place PlaceInRow(int lane, int i, bool transposed) {
   return transposed ? Place{at.col, at.row} : at;
 }
 
+// Eight rows of eight elements as a register: one behind the other, or transposed.
+void LoadMatrix(std::byte* const* rows, bool transposed, std::byte* to) {
+  if (!transposed) {
+    for (int r = 0; r < 8; ++r) std::memcpy(to + 16 * r, rows[r], 16);
+    return;
+  }
+  uint16_t tile[8][8];
+  for (int r = 0; r < 8; ++r) {
+    uint16_t row[8];
+    std::memcpy(row, rows[r], sizeof(row));
+    for (int c = 0; c < 8; ++c) tile[c][r] = row[c];
+  }
+  std::memcpy(to, tile, sizeof(tile));
+}
+
 void RunMatrixMemory(const Op& op, Warp& warp, LaneMask mask) {
   if (!warp.Converge(kAllLanes)) return;
   const bool is_store = op.mode & 1, transposed = op.mode & 2;
@@ -29,12 +44,20 @@ void RunMatrixMemory(const Op& op, Warp& warp, LaneMask mask) {
     if (Profile* const profile = warp.block().profile())
       profile->Access(op.space, addresses, op.offset, LaneMask{0xff} << 8 * j, 16, !is_store,
                       is_store);
-    std::byte* rows[8];
-    for (int r = 0; r < 8; ++r) {
-      const int lane = static_cast<int>(8 * j) + r;
-      rows[r] = LaneMemory(op, warp, lane, addresses[lane] + static_cast<uint64_t>(op.offset), 16,
-                           op.space, is_store ? "matrix store" : "matrix load");
-      if (rows[r] == nullptr) return;
+    std::byte* lanes[kLanes];
+    if (!ResolveLanes(warp, op.space, addresses, op.offset, LaneMask{0xff} << 8 * j, 16, is_store,
+                      lanes)) {
+      for (uint32_t lane = 8 * j; lane < 8 * j + 8; ++lane) {
+        lanes[lane] = LaneMemory(op, warp, static_cast<int>(lane),
+                                 addresses[lane] + static_cast<uint64_t>(op.offset), 16, op.space,
+                                 is_store ? "matrix store" : "matrix load");
+        if (lanes[lane] == nullptr) return;
+      }
+    }
+    std::byte* const* const rows = lanes + 8 * j;
+    if (!is_store && mask == kAllLanes) {
+      LoadMatrix(rows, transposed, frame + slots[j].at);
+      continue;
     }
     for (int lane = 0; lane < kLanes; ++lane)
       for (int i = 0; i < 2; ++i) {

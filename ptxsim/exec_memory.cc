@@ -4,8 +4,10 @@
 // one read, others go lane by lane. Each checks bounds and alignment, that somebody wrote what is
 // read (--check) and tells the detector of races; a fault names the lane. Addresses are read before
 // results are written, for they may be the same registers.
+#include <algorithm>
 #include <bit>
 #include <cstring>
+#include <type_traits>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -82,6 +84,23 @@ void WatchAccess(const Op& op, Warp& warp, int lane, uint64_t address, int64_t s
 
 }  // namespace
 
+bool ResolveLanes(Warp& warp, Space space, const uint64_t* addresses, int64_t offset, LaneMask mask,
+                  int64_t size, bool is_store, std::byte** data) {
+  Block& block = warp.block();
+  if (block.IsWatched(is_store)) return false;
+  const auto added = static_cast<uint64_t>(offset), bytes = static_cast<uint64_t>(size);
+  const Block::Piece piece = block.PieceAt(space, addresses[std::countr_zero(mask)] + added);
+  if (piece.size < bytes || (is_store && piece.is_constant)) return false;
+  const uint64_t last = piece.size - bytes, part = bytes - 1;
+  bool is_wrong = false;
+  for (int i = 0; i < kLanes; ++i) {
+    const uint64_t address = addresses[i] + added, at = address - piece.address;
+    is_wrong |= (mask >> i & 1) & ((at > last) | ((address & part) != 0));
+    data[i] = piece.data + at;
+  }
+  return !is_wrong;
+}
+
 std::byte* LaneMemory(const Op& op, Warp& warp, int lane, uint64_t address, int64_t size,
                       Space space, absl::string_view what) {
   Block& block = warp.block();
@@ -125,8 +144,8 @@ namespace {
 std::byte* Consecutive(const Op& op, Warp& warp, LaneMask mask, int64_t size) {
   if (mask != kAllLanes || op.space == Space::kLocal) return nullptr;
   Block& block = warp.block();
-  if (block.launch().memory->tracks_writes() || block.races() != nullptr ||
-      block.options().checks.unwritten)
+  if (block.races() != nullptr || block.options().checks.unwritten ||
+      (op.space != Space::kShared && block.launch().memory->tracks_writes()))
     return nullptr;
   const uint64_t* a = In<uint64_t>(warp.frame(), op.a);
   const uint64_t first = a[0] + static_cast<uint64_t>(op.offset);
@@ -148,10 +167,6 @@ bool IsUniform(const Op& op, Warp& warp) {
 void StoreLane(std::byte* frame, Slot slot, int lane, const std::byte* from, int bytes,
                bool is_signed) {
   std::byte* to = frame + slot.at + lane * slot.bytes;
-  if (slot.bytes == bytes) {
-    std::memcpy(to, from, static_cast<size_t>(bytes));
-    return;
-  }
   uint64_t words[2] = {0, 0};
   std::memcpy(words, from, static_cast<size_t>(bytes));
   if (is_signed && bytes < 8) {
@@ -161,13 +176,55 @@ void StoreLane(std::byte* frame, Slot slot, int lane, const std::byte* from, int
   std::memcpy(to, words, slot.bytes);
 }
 
-template <int kBytes>
-void CopyLanes(std::byte* frame, Slot slot, const std::byte* from, int stride) {
-  struct Element {
-    std::byte part[kBytes];
-  };
-  auto* to = reinterpret_cast<Element*>(frame + slot.at);
-  for (int i = 0; i < kLanes; ++i) std::memcpy(&to[i], from + i * stride, kBytes);
+// Calls f with bytes as a constant.
+template <typename F>
+void WithBytes(int bytes, F f) {
+  switch (bytes) {
+    case 1:
+      return f(std::integral_constant<int, 1>());
+    case 2:
+      return f(std::integral_constant<int, 2>());
+    case 4:
+      return f(std::integral_constant<int, 4>());
+    case 8:
+      return f(std::integral_constant<int, 8>());
+    default:
+      return f(std::integral_constant<int, 16>());
+  }
+}
+
+// The elements of contiguous lanes, `stride` bytes apart, as a column.
+void TakeConsecutive(std::byte* frame, Slot slot, const std::byte* from, int stride, int bytes,
+                     bool is_signed) {
+  if (slot.bytes != bytes) {
+    for (int i = 0; i < kLanes; ++i) StoreLane(frame, slot, i, from + i * stride, bytes, is_signed);
+    return;
+  }
+  WithBytes(bytes, [&](auto size) {
+    std::byte* const to = frame + slot.at;
+    for (int i = 0; i < kLanes; ++i) std::memcpy(to + i * size, from + i * stride, size);
+  });
+}
+// The elements `at` bytes beyond each lane's pointer.
+void TakeLanes(std::byte* frame, Slot slot, const std::byte* const* data, int at, LaneMask mask,
+               int bytes, bool is_signed) {
+  if (slot.bytes != bytes) {
+    for (int i = 0; i < kLanes; ++i)
+      if (mask >> i & 1) StoreLane(frame, slot, i, data[i] + at, bytes, is_signed);
+    return;
+  }
+  WithBytes(bytes, [&](auto size) {
+    std::byte* const to = frame + slot.at;
+    for (int i = 0; i < kLanes; ++i)
+      if (mask >> i & 1) std::memcpy(to + i * size, data[i] + at, size);
+  });
+}
+// The other way.
+void PutLanes(const std::byte* from, std::byte* const* data, int at, LaneMask mask, int bytes) {
+  WithBytes(bytes, [&](auto size) {
+    for (int i = 0; i < kLanes; ++i)
+      if (mask >> i & 1) std::memcpy(data[i] + at, from + i * size, size);
+  });
 }
 
 void Load(const Op& op, Warp& warp, LaneMask mask) {
@@ -180,30 +237,23 @@ void Load(const Op& op, Warp& warp, LaneMask mask) {
   if (Profile* const profile = warp.block().profile())
     profile->Access(op.space, addresses, op.offset, mask, int64_t{bytes} * count, true, false);
   if (const std::byte* data = Consecutive(op, warp, mask, bytes * count); data != nullptr) {
-    for (int k = 0; k < count; ++k) {
-      if (slots[k].at == kNoSlot) continue;
-      if (slots[k].bytes == bytes && bytes == 4) {
-        CopyLanes<4>(frame, slots[k], data + k * 4, count * 4);
-      } else if (slots[k].bytes == bytes && bytes == 8) {
-        CopyLanes<8>(frame, slots[k], data + k * 8, count * 8);
-      } else {
-        for (int i = 0; i < kLanes; ++i)
-          StoreLane(frame, slots[k], i, data + (i * count + k) * bytes, bytes, is_signed);
-      }
-    }
+    for (int k = 0; k < count; ++k)
+      if (slots[k].at != kNoSlot)
+        TakeConsecutive(frame, slots[k], data + k * bytes, count * bytes, bytes, is_signed);
     return;
   }
   // Addresses are read before results are written, which may be the same registers.
-  const std::byte* data[kLanes];
+  std::byte* data[kLanes];
   if (op.space != Space::kLocal && op.space != Space::kGeneric && warp.block().races() == nullptr &&
       IsUniform(op, warp)) {
     const int lane = std::countr_zero(mask);
-    const std::byte* one =
+    std::byte* const one =
         LaneMemory(op, warp, lane, addresses[lane] + static_cast<uint64_t>(op.offset),
                    int64_t{bytes} * count, op.space, "load");
     if (one == nullptr) return;
-    for (const std::byte*& lane_data : data) lane_data = one;
-  } else {
+    std::fill_n(data, kLanes, one);
+  } else if (!ResolveLanes(warp, op.space, addresses, op.offset, mask, int64_t{bytes} * count,
+                           /*is_store=*/false, data)) {
     for (int i = 0; i < kLanes; ++i) {
       if (!(mask >> i & 1)) continue;
       data[i] = LaneMemory(op, warp, i, addresses[i] + static_cast<uint64_t>(op.offset),
@@ -211,11 +261,8 @@ void Load(const Op& op, Warp& warp, LaneMask mask) {
       if (data[i] == nullptr) return;
     }
   }
-  for (int k = 0; k < count; ++k) {
-    if (slots[k].at == kNoSlot) continue;
-    for (int i = 0; i < kLanes; ++i)
-      if (mask >> i & 1) StoreLane(frame, slots[k], i, data[i] + k * bytes, bytes, is_signed);
-  }
+  for (int k = 0; k < count; ++k)
+    if (slots[k].at != kNoSlot) TakeLanes(frame, slots[k], data, k * bytes, mask, bytes, is_signed);
 }
 
 // Whether a store might be one to a parameter or a constant, which LaneMemory refuses.
@@ -242,10 +289,16 @@ void Store(const Op& op, Warp& warp, LaneMask mask) {
       std::memcpy(data, frame + slots[0].at, static_cast<size_t>(bytes) * kLanes);
       return;
     }
-    for (int i = 0; i < kLanes; ++i)
-      for (int k = 0; k < count; ++k)
-        std::memcpy(data + (i * count + k) * bytes, frame + slots[k].at + i * bytes,
-                    static_cast<size_t>(bytes));
+    std::byte* lanes[kLanes];
+    for (int i = 0; i < kLanes; ++i) lanes[i] = data + i * count * bytes;
+    for (int k = 0; k < count; ++k)
+      PutLanes(frame + slots[k].at, lanes, k * bytes, kAllLanes, bytes);
+    return;
+  }
+  if (std::byte * lanes[kLanes]; ResolveLanes(warp, op.space, addresses, op.offset, mask,
+                                              int64_t{bytes} * count, /*is_store=*/true, lanes)) {
+    // Vectors are aligned, so that two lanes' overlap wholly or not at all: the last lane's stays.
+    for (int k = 0; k < count; ++k) PutLanes(frame + slots[k].at, lanes, k * bytes, mask, bytes);
     return;
   }
   for (int i = 0; i < kLanes; ++i) {

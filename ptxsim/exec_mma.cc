@@ -20,6 +20,7 @@
 #include "ptxsim/bind_internal.h"
 #include "ptxsim/block.h"
 #include "ptxsim/matrix_internal.h"
+#include "ptxsim/tile_form_internal.h"
 
 namespace hlokit::ptx {
 namespace {
@@ -47,6 +48,7 @@ struct MmaForm {
   int a_bits = 0, b_bits = 0;  // of an element in its register
   ProductSteps steps = ProductSteps::kAll;
   Rounding rounding = Rounding::kNearest;  // of f64
+  TileForm tile;
   // .sp: the metadata's column, and which lanes of a quad have it.
   bool sparse = false;
   uint32_t metadata = 0, selector = 0;
@@ -111,6 +113,25 @@ void ApplyScales(const MmaForm& form, const std::byte* frame, Matrix& a, Matrix&
   }
 }
 
+// By the vector kernels; false where they do not know how.
+bool RunTile(const MmaForm& form, const Slot* slots, std::byte* frame) {
+  constexpr int kMaxDepth = 64, kColumns = 8, kQuad = 16;  // bytes of four words
+  alignas(64) float a[kMaxDepth * kTileRows], b[kColumns * kMaxDepth], c[kColumns * kTileRows];
+  const int depth = form.shape.k, bytes = depth * form.b_bits / 8;
+  UnpackRows(form.tile, frame, slots + form.a_list, bytes / 8, a);
+  // Quad q has column q of b: its words of register i are bytes 16i to 16i + 15.
+  uint8_t columns[kColumns * kMaxDepth];
+  for (int i = 0; i < bytes / kQuad; ++i)
+    for (int q = 0; q < kColumns; ++q)
+      std::memcpy(columns + q * bytes + i * kQuad,
+                  frame + slots[form.b_list + static_cast<uint32_t>(i)].at + q * kQuad, kQuad);
+  BestProductKernels().widen(columns, kColumns * depth, form.tile.b, form.tile.b_table, b);
+  UnpackAccumulators(form.tile, frame, slots + form.c_list, kColumns, c);
+  if (!MultiplyTile(form.tile, {kColumns, depth, false, a, b, c}, form.saturate)) return false;
+  PackAccumulators(form.tile, c, kColumns, frame, slots + form.d_list);
+  return true;
+}
+
 void RunMma(const Op& op, Warp& warp, LaneMask mask) {
   if (!warp.Converge(kAllLanes)) return;
   if (mask != kAllLanes)
@@ -123,6 +144,7 @@ void RunMma(const Op& op, Warp& warp, LaneMask mask) {
   const auto [m, n, k] = form.shape;
   const int width = form.sparse ? k / 2 : k;
   CountProduct(warp, form.a, m, n, width);
+  if (form.tile.is_taken && RunTile(form, slots, frame)) return;
   Matrix a(m, width), b(k, n), c(m, n);
   const int a_pack = std::max(1, 32 / form.a_bits), b_pack = std::max(1, 32 / form.b_bits);
   for (int lane = 0; lane < kLanes; ++lane) {
@@ -255,6 +277,8 @@ void BindMma(Binder& b) {
              !CheckFragment(b, 3, c_count, ElementBits(form->c), m * n) || !TakeExtras(b, *form)) {
     return;
   }
+  if (m == 16 && !form->sparse && form->scales == 0)
+    form->tile = TileFormOf({form->a, form->b, form->c, form->d, 25, form->steps}, n, k);
   Op op = b.MakeExec(&RunMma);
   op.list = static_cast<uint32_t>(b.code().forms.size());
   b.code().forms.push_back(std::move(form));

@@ -10,6 +10,9 @@
 //   49-51 base offset; 62-63 how rows are swizzled: 0 not, 1 over 128 bytes, 2 over 64, 3 over 32.
 // With .sp, a has half of its columns and a register says which (exec_mma.cc). Limit: base offset
 // 0.
+#include <algorithm>
+#include <bit>
+#include <cstring>
 #include <memory>
 
 #include "absl/strings/str_cat.h"
@@ -17,6 +20,7 @@
 #include "ptxsim/block.h"
 #include "ptxsim/matrix_internal.h"
 #include "ptxsim/shared_matrix_internal.h"
+#include "ptxsim/tile_form_internal.h"
 
 namespace hlokit::ptx {
 namespace {
@@ -34,7 +38,12 @@ struct WgmmaForm {
   bool sparse = false;
   uint32_t metadata = 0;
   int selector = 0;
+  TileForm tile;
 };
+
+ProductRule RuleOf(const WgmmaForm& form) {
+  return {form.a, form.b, form.d, form.d, ElementBits(form.a) == 8 ? 13 : 25};
+}
 
 // The 64-bit word that all lanes share.
 uint64_t UniformWord(const std::byte* frame, uint32_t column) {
@@ -73,6 +82,72 @@ bool LoadB(const Op& op, Warp& warp, const WgmmaForm& form, Matrix& b) {
   return true;
 }
 
+constexpr int kMaxColumns = 256, kMaxDepth = 32;
+
+struct WgmmaTile {
+  alignas(64) float a[kMaxDepth * kTileRows];
+  alignas(64) float b[kMaxColumns * kMaxDepth];
+  alignas(64) float c[kMaxColumns * kTileRows];
+};
+
+// The warp's rows of a, by depth.
+bool LoadTileA(const Op& op, Warp& warp, const WgmmaForm& form, float* a) {
+  const std::byte* frame = warp.frame();
+  const int depth = form.shape.k, count = kRows * depth, bits = ElementBits(form.a);
+  const ProductKernels& kernels = BestProductKernels();
+  if (op.a == kNoSlot) {
+    UnpackRows(form.tile, frame, &warp.code().slots[form.a_list], 4, a);
+  } else {
+    const SharedMatrix shared = SharedMatrix::OfWgmma(UniformWord(frame, op.a), form.a_mn);
+    const int first = warp.index() % kWarps * kRows;
+    uint8_t bytes[kRows * 32];
+    float rows[kRows * kMaxDepth];
+    if (form.a_mn) {
+      if (!shared.CopyRows(op, warp, 0, depth, first * bits / 8, kRows * bits / 8, bytes))
+        return false;
+      kernels.widen(bytes, count, form.tile.a, form.tile.a_table, a);
+    } else {
+      if (!shared.CopyRows(op, warp, first, kRows, 0, depth * bits / 8, bytes)) return false;
+      kernels.widen(bytes, count, form.tile.a, form.tile.a_table, rows);
+      for (int k = 0; k < depth; ++k)
+        for (int row = 0; row < kRows; ++row) a[k * kTileRows + row] = rows[row * depth + k];
+    }
+  }
+  for (int i = 0; form.scale < 0 && i < count; ++i) a[i] = -a[i];
+  return true;
+}
+
+// b by columns, or by depth where that is how memory has it.
+bool LoadTileB(const Op& op, Warp& warp, const WgmmaForm& form, float* b) {
+  const SharedMatrix shared = SharedMatrix::OfWgmma(UniformWord(warp.frame(), op.b), form.b_mn);
+  const int n = form.shape.n, k = form.shape.k, bits = ElementBits(form.b);
+  const int rows = form.b_mn ? k : n, bytes = (form.b_mn ? n : k) * bits / 8;
+  uint8_t raw[kMaxColumns * 32];
+  if (!shared.CopyRows(op, warp, 0, rows, 0, bytes, raw)) return false;
+  BestProductKernels().widen(raw, n * k, form.tile.b, form.tile.b_table, b);
+  return true;
+}
+
+enum class TileResult { kDone, kFault, kOtherwise };
+
+// By the vector kernels; kOtherwise: they do not know how.
+TileResult RunTile(const Op& op, Warp& warp, const WgmmaForm& form, bool keeps) {
+  WgmmaTile tile;
+  const int n = form.shape.n;
+  const Slot* slots = &warp.code().slots[form.d_list];
+  if (!LoadTileA(op, warp, form, tile.a) || !LoadTileB(op, warp, form, tile.b))
+    return TileResult::kFault;
+  if (keeps) {
+    UnpackAccumulators(form.tile, warp.frame(), slots, n, tile.c);
+  } else {
+    std::fill_n(tile.c, n * kTileRows, 0.0f);
+  }
+  if (!MultiplyTile(form.tile, {n, form.shape.k, form.b_mn, tile.a, tile.b, tile.c}, form.saturate))
+    return TileResult::kOtherwise;
+  PackAccumulators(form.tile, tile.c, n, warp.frame(), slots);
+  return TileResult::kDone;
+}
+
 // op.a, op.b: descriptors; op.c: the predicate that keeps d, where flags does not say.
 void RunWgmma(const Op& op, Warp& warp, LaneMask mask) {
   if (!warp.Converge(kAllLanes)) return;
@@ -83,11 +158,12 @@ void RunWgmma(const Op& op, Warp& warp, LaneMask mask) {
   const Slot* slots = &warp.code().slots[form.d_list];
   std::byte* frame = warp.frame();
   const auto [m, n, k] = form.shape;
+  CountProduct(warp, form.a, kRows, n, form.sparse ? k / 2 : k);
+  const bool keeps = op.c == kNoSlot ? op.flags != 0 : PredicateAt(frame, op.c) & 1;
+  if (form.tile.is_taken && RunTile(op, warp, form, keeps) != TileResult::kOtherwise) return;
   Matrix a(kRows, form.sparse ? k / 2 : k), b(k, n), c(kRows, n);
-  CountProduct(warp, form.a, kRows, n, a.cols);
   if (!LoadA(op, warp, form, a) || !LoadB(op, warp, form, b)) return;
   if (form.sparse) a = ExpandSparse({form.a, kRows, k, form.metadata, form.selector}, frame, a);
-  const bool keeps = op.c == kNoSlot ? op.flags != 0 : PredicateAt(frame, op.c) & 1;
   const int elements = kRows * n / kLanes, bits = ElementBits(form.d);
   for (int lane = 0; keeps && lane < kLanes; ++lane)
     for (int i = 0; i < elements; ++i) {
@@ -97,8 +173,7 @@ void RunWgmma(const Op& op, Warp& warp, LaneMask mask) {
   if (form.a == Type::kB1) {
     MultiplyBits(a, b, c, /*is_xor=*/false);
   } else {
-    const bool is_byte = ElementBits(form.a) == 8;
-    Multiply(a, b, c, {form.a, form.b, form.d, form.d, is_byte ? 13 : 25}, form.saturate);
+    Multiply(a, b, c, RuleOf(form), form.saturate);
   }
   for (int lane = 0; lane < kLanes; ++lane)
     for (int i = 0; i < elements; ++i) {
@@ -182,6 +257,7 @@ void BindProduct(Binder& b) {
   if (b.failed() || (a_in_registers && !CheckCount(b, 1, a_count, 4)) ||
       !CheckCount(b, 0, d_count, kRows * form->shape.n * ElementBits(form->d) / 32 / kLanes))
     return;
+  if (!form->sparse) form->tile = TileFormOf(RuleOf(*form), form->shape.n, form->shape.k);
   op.list = static_cast<uint32_t>(b.code().forms.size());
   b.code().forms.push_back(std::move(form));
   b.Emit(op);

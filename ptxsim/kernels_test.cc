@@ -421,6 +421,32 @@ TEST(Output, ComesInTheOrderOfBlocks) {
   EXPECT_EQ(stats.output, "b= 0\nb= 1\nb= 2\n");
 }
 
+// An offset of the source may be negative; bytes that it does not have are zero, for whole lanes
+// and for parts.
+TEST(Kernels, CopiesAsynchronouslyFromBelow) {
+  std::vector<uint32_t> in(64), out(128, 7);
+  for (uint32_t i = 0; i < 64; ++i) in[i] = i + 1;
+  LaunchOptions options;
+  options.block[0] = 32;
+  const absl::Status status = RunWords<uint32_t>(
+      WithHeader(".visible .entry k(.param .u64 pin, .param .u64 pout) {\n.reg .b64 q<4>; "
+                 ".reg .b32 w<9>, s, x;\n.shared .align 16 .b8 mem[512];\n"
+                 "ld.param.u64 q0, [pin]; ld.param.u64 q1, [pout]; mov.u32 x, %tid.x;\n"
+                 "mad.wide.u32 q0, x, 4, q0; mad.wide.u32 q1, x, 16, q1; mov.u32 s, mem;\n"
+                 "mad.lo.u32 s, x, 16, s; and.b32 w0, x, 3; shl.b32 w0, w0, 2;\n"
+                 "and.b64 q0, q0, -16;\n"
+                 "cp.async.cg.shared.global [s], [q0+32], 16; cp.async.wait_all;\n"
+                 "add.u64 q0, q0, 64; add.u32 w1, x, 1;\n"
+                 "cp.async.ca.shared.global [s], [q0+-64], 16, w0; cp.async.wait_all;\n"
+                 "ld.shared.v4.u32 {w1, w2, w3, w4}, [s]; st.global.v4.u32 [q1], {w1, w2, w3, w4};"
+                 "\nret; }\n"),
+      {&in, &out}, options);
+  ASSERT_TRUE(status.ok()) << status.message();
+  for (uint32_t lane = 0; lane < 32; ++lane)
+    for (uint32_t i = 0; i < 4; ++i)
+      EXPECT_EQ(out[4 * lane + i], i < lane % 4 ? lane / 4 * 4 + i + 1 : 0u) << lane << " " << i;
+}
+
 }  // namespace
 }  // namespace hlokit::ptx
 // SPDX-License-Identifier: Apache-2.0

@@ -69,6 +69,8 @@ struct ProductRule {
   ProductSteps steps = ProductSteps::kAll;
   Rounding rounding = Rounding::kNearest;
 };
+// The exponent of the smallest normal number of a float type.
+int LeastExponent(Type type);
 void MultiplyFloats(const Matrix& a, const Matrix& b, Matrix& c, const ProductRule& rule);
 // The one of the two that the types ask for.
 void Multiply(const Matrix& a, const Matrix& b, Matrix& c, const ProductRule& rule, bool saturate);

@@ -158,7 +158,7 @@ const Planted kPlanted[] = {
      "mov.u64 f, 0x3fff;\nmov.f32 d0, 0f00000000;\n"
      "mov.f32 d1, d0;\nmov.f32 d2, d0;\nmov.f32 d3, d0;\n"
      "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {d0, d1, d2, d3}, f, f, 1, 1, 1, 0, 0; //!",
-     "out-of-bounds matrix load of 2 bytes at shared address",
+     "out-of-bounds matrix load of 16 bytes at shared address",
      {},
      128},
     {"BadTensorMap",

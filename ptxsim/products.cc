@@ -13,7 +13,8 @@
 // (e4m3, e5m2): 13 bits, and of an f32 result 13 bits of fraction are kept. mma's bytes have no
 // unit of their own on sm_90: they become f16, the first two of each four go in one step and the
 // others in the next, from zero on, and the accumulator is added afterwards, to nearest. Cost: two
-// passes over m * n * k products, in vectors of n.
+// passes over m * n * k products, in vectors of n. The common forms take
+// product_kernels_internal.h, which gives the same bits.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -25,24 +26,6 @@ namespace hlokit::ptx {
 namespace {
 
 constexpr int kZeroExponent = -(1 << 20);
-
-// The exponent of the smallest normal number.
-int LeastExponent(Type type) {
-  switch (type) {
-    case Type::kF16:
-    case Type::kE5M2:
-      return -14;
-    case Type::kE4M3:
-      return -6;
-    case Type::kE3M2:
-      return -2;
-    case Type::kE2M3:
-    case Type::kE2M1:
-      return 0;
-    default:
-      return -126;
-  }
-}
 
 int ExponentOf(double value, int least) {
   if (value == 0 || IsAbsent(value)) return kZeroExponent;
@@ -200,6 +183,23 @@ void MultiplySingly(const Matrix& a, const Matrix& b, int r, std::vector<double>
 }
 
 }  // namespace
+
+int LeastExponent(Type type) {
+  switch (type) {
+    case Type::kF16:
+    case Type::kE5M2:
+      return -14;
+    case Type::kE4M3:
+      return -6;
+    case Type::kE3M2:
+      return -2;
+    case Type::kE2M3:
+    case Type::kE2M1:
+      return 0;
+    default:
+      return -126;
+  }
+}
 
 void MultiplyFloats(const Matrix& a, const Matrix& b, Matrix& c, const ProductRule& rule) {
   TensorCore core(a, b, rule);

@@ -29,15 +29,23 @@ SharedMatrix SharedMatrix::OfTcgen05(uint64_t descriptor, bool mn_major) {
   return matrix;
 }
 
-uint64_t SharedMatrix::AddressOf(uint64_t row, uint64_t along) const {
-  const uint64_t inside = along % width + row % 8 * width;
-  const bool swizzled = width > 16;
-  // From atom to atom along the rows, then across them. The two offsets change places where
-  // nothing is swizzled and m or n is contiguous.
-  const bool exchanged = mn && !swizzled;
-  const uint64_t across = exchanged ? leading : stride, next = exchanged ? stride : leading;
-  const uint64_t address = start + inside + along / width * next + row / 8 * across;
-  return address ^ (address >> 3 & (width - 16));
+bool SharedMatrix::CopyRows(const Op& op, Warp& warp, int first, int rows, int begin, int bytes,
+                            uint8_t* to) const {
+  constexpr int kChunk = 16;
+  Block& block = warp.block();
+  const bool is_watched = block.IsWatched(/*is_store=*/false);
+  const std::byte* const shared = block.shared();
+  const auto end = static_cast<uint64_t>(block.shared_bytes());
+  for (int row = first; row < first + rows; ++row)
+    for (int along = begin; along < begin + bytes; along += kChunk, to += kChunk) {
+      const uint64_t address = AddressOf(static_cast<uint64_t>(row), static_cast<uint64_t>(along));
+      const std::byte* from = shared + address;
+      if (is_watched || address + kChunk > end)
+        from = LaneMemory(op, warp, 0, address, kChunk, Space::kShared, "matrix load");
+      if (from == nullptr) return false;
+      std::memcpy(to, from, kChunk);
+    }
+  return true;
 }
 
 bool SharedMatrix::Load(const Op& op, Warp& warp, Type type, int i, int k, double& value) const {

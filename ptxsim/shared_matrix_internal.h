@@ -5,6 +5,7 @@
 //   tcgen05: 61-63: 0 not, 2 over 128 bytes, 4 over 64, 6 over 32.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include "ptxsim/block.h"
@@ -24,8 +25,21 @@ struct SharedMatrix {
   static SharedMatrix OfWgmma(uint64_t descriptor, bool mn_major);
   static SharedMatrix OfTcgen05(uint64_t descriptor, bool mn_major);
 
+  // Bytes `begin` to begin + bytes - 1, multiples of 16, of `rows` rows from `first` on as the
+  // matrix is stored, one row behind the other; false after a fault.
+  bool CopyRows(const Op& op, Warp& warp, int first, int rows, int begin, int bytes,
+                uint8_t* to) const;
   // Of byte `along` of row `row` of the matrix as it is stored.
-  uint64_t AddressOf(uint64_t row, uint64_t along) const;
+  uint64_t AddressOf(uint64_t row, uint64_t along) const {
+    const int shift = std::countr_zero(width);
+    const uint64_t inside = (along & (width - 1)) + (row % 8 << shift);
+    // From atom to atom along the rows, then across them. The two offsets change places where
+    // nothing is swizzled and m or n is contiguous.
+    const bool swizzled = width > 16, exchanged = mn && !swizzled;
+    const uint64_t across = exchanged ? leading : stride, next = exchanged ? stride : leading;
+    const uint64_t address = start + inside + (along >> shift) * next + row / 8 * across;
+    return address ^ (address >> 3 & (width - 16));
+  }
   // Element (i, k), i counting along m or n; false after a fault.
   bool Load(const Op& op, Warp& warp, Type type, int i, int k, double& value) const;
 };

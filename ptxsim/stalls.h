@@ -11,8 +11,8 @@
 //
 // Never wrong, but for a collision of 128-bit hashes. What it cannot find are loops that count:
 // those end at --max-steps. A turn is 55,440 ops, a multiple of 1 to 12, so that a loop of a few
-// ops is at the same place after each. Cost: one pass over a cluster's state a turn, at the 1st,
-// 2nd, 4th, ... look of its worker alone.
+// ops is at the same place after each. Cost: one pass over a warp's registers a turn, and over the
+// cluster's state once they have come back, at the 1st, 2nd, 4th, ... look of its worker alone.
 #pragma once
 
 #include <cstdint>

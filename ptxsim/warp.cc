@@ -60,19 +60,55 @@ void FillColumn(std::byte* to, const ConstantColumn& constant, uint64_t bits) {
     return;
   }
   const uint64_t words[2] = {bits, constant.high};
-  for (int i = 0; i < kLanes; ++i) std::memcpy(to + i * constant.bytes, words, constant.bytes);
+  const size_t bytes = constant.bytes;
+  std::memcpy(to, words, bytes);
+  for (size_t have = bytes; have < kLanes * bytes; have *= 2) std::memcpy(to + have, to, have);
+}
+
+// Frames that are no longer used, for the next ones of their size: a kernel's blocks have as many
+// of one size as warps, and fresh pages cost more than zeros.
+class FramePool {
+ public:
+  std::unique_ptr<std::byte[]> Take(size_t bytes) {
+    const auto found = std::find_if(free_.begin(), free_.end(),
+                                    [&](const auto& entry) { return entry.first == bytes; });
+    if (found != free_.end()) {
+      std::unique_ptr<std::byte[]> taken = std::move(found->second);
+      *found = std::move(free_.back());
+      free_.pop_back();
+      std::memset(taken.get(), 0, bytes);
+      return taken;
+    }
+    return std::unique_ptr<std::byte[]>(new std::byte[bytes]());
+  }
+  void Give(size_t bytes, std::unique_ptr<std::byte[]> storage) {
+    constexpr size_t kMaxFrames = 64, kMaxBytes = 1 << 20;
+    if (free_.size() < kMaxFrames && bytes <= kMaxBytes)
+      free_.emplace_back(bytes, std::move(storage));
+  }
+
+ private:
+  std::vector<std::pair<size_t, std::unique_ptr<std::byte[]>>> free_;
+};
+
+FramePool& FramePoolOfThread() {
+  static thread_local FramePool pool;
+  return pool;
 }
 
 std::byte* Aligned(std::byte* at) { return at + (64 - reinterpret_cast<uintptr_t>(at) % 64) % 64; }
 
 }  // namespace
 
+Frame::~Frame() { FramePoolOfThread().Give(storage_bytes, std::move(storage)); }
+
 // The registers of one call: a column of 32 lanes for each register.
 std::shared_ptr<Frame> Warp::MakeFrame(uint32_t function, std::shared_ptr<Frame> caller) {
   auto frame = std::make_shared<Frame>();
   frame->code = block_.program().functions[function].get();
   // Beyond the last column: a call may read one as wide as its widest type.
-  frame->storage.reset(new std::byte[frame->code->frame_bytes + 64 + kLanes * 16]());
+  frame->storage_bytes = frame->code->frame_bytes + 64 + kLanes * 16;
+  frame->storage = FramePoolOfThread().Take(frame->storage_bytes);
   frame->data = Aligned(frame->storage.get());
   if (caller != nullptr) {
     frame->local_base = caller->local_base + caller->code->local_bytes + caller->stack_bytes;

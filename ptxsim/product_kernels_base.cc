@@ -1,0 +1,5 @@
+// Products of matrix instructions for any machine.
+#define HLOKIT_ISA isa_base
+#define HLOKIT_VECTOR_BYTES 16
+#include "ptxsim/product_kernels_internal.h"
+// SPDX-License-Identifier: Apache-2.0

@@ -167,6 +167,13 @@ if(TARGET hlokit_cuda_sim)
   endforeach()
 endif()
 
+# CUDA sources by nvcc, where there is one, on the simulator.
+if(TARGET hlo-run)
+  add_test(NAME project.nvcc
+           COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/gpu/nvcc_kernels.py --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} --arch 90a)
+  set_tests_properties(project.nvcc PROPERTIES LABELS exec SKIP_RETURN_CODE 77 TIMEOUT 300)
+endif()
+
 # What runs single instructions on a GPU, on the simulated driver.
 if(TARGET hlokit_cuda_sim)
   add_test(NAME project.ptx_hardware

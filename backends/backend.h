@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
@@ -21,6 +22,8 @@
 #include "types/literal.h"
 
 namespace hlokit {
+
+struct FfiRun;
 
 // The host's ends of the infeed and outfeed of every device, and of sends to and from the host.
 // Called from the devices' threads. Null: infeed fails, outfeed drops its item.
@@ -141,6 +144,8 @@ class PreparedRun {
   // Runs on all local devices. Errors are those of the program: a failed custom call, a step limit,
   // an exhausted infeed.
   virtual absl::Status Run() = 0;
+  // What custom calls of the next runs see (ffi/surroundings.h); null: nothing but a number.
+  void set_ffi_run(std::shared_ptr<const FfiRun> run) { ffi_run_ = std::move(run); }
   // Of all runs so far, where the program was compiled to profile; instructions never run are left
   // out. Loops and branches that stand in one piece of code are one instruction.
   virtual std::vector<InstructionTime> Profile() const { return {}; }
@@ -155,6 +160,12 @@ class PreparedRun {
   // The same with the elements of a result that is a tuple one by one, each in memory of its own
   // where the platform can; a result that is none alone.
   virtual absl::StatusOr<std::vector<std::vector<DeviceValue>>> TakeParts();
+
+ protected:
+  const std::shared_ptr<const FfiRun>& ffi_run() const { return ffi_run_; }
+
+ private:
+  std::shared_ptr<const FfiRun> ffi_run_;
 };
 
 class Executable {

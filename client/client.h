@@ -196,10 +196,10 @@ class Client {
       absl::Span<const ComputationInstance> computations);
   // As ExecuteReplicated, with the elements of a result that is a tuple one by one. On one device
   // `given` may hold arguments again, null for those that are only lent: they are taken as
-  // ExecuteDonating takes them.
+  // ExecuteDonating takes them. `ffi_run`: what custom calls see (ffi/surroundings.h).
   absl::StatusOr<std::vector<std::vector<std::unique_ptr<GlobalData>>>> ExecuteParts(
       const CompiledProgram& program, absl::Span<const std::vector<const GlobalData*>> arguments,
-      absl::Span<GlobalData* const> given = {});
+      absl::Span<GlobalData* const> given = {}, std::shared_ptr<const FfiRun> ffi_run = nullptr);
   // The short way of programs of which Executable::RunsArrays says so, with the addresses that
   // Executable::RunArrays takes; the arrays of the results, one by one.
   using Arrays = absl::InlinedVector<std::shared_ptr<GlobalData>, 1>;

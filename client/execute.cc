@@ -7,6 +7,7 @@
 // the run fails, and only that run.
 #include <string>
 #include <system_error>
+#include <utility>
 
 #include "client/client.h"
 #include "support/status.h"
@@ -59,7 +60,7 @@ absl::Status CheckAgainst(const CompiledProgram& program,
 // A run that has ended, for its results. `given`: of one device, arguments to be written over.
 absl::StatusOr<std::unique_ptr<PreparedRun>> RunOnce(
     const CompiledProgram& program, absl::Span<const std::vector<const GlobalData*>> arguments,
-    absl::Span<GlobalData* const> given = {}) {
+    absl::Span<GlobalData* const> given = {}, std::shared_ptr<const FfiRun> ffi_run = nullptr) {
   RETURN_IF_ERROR(CheckAgainst(program, arguments));
   std::vector<DeviceViews> views;
   for (const std::vector<const GlobalData*>& device : arguments) {
@@ -71,6 +72,7 @@ absl::StatusOr<std::unique_ptr<PreparedRun>> RunOnce(
   }
   if (given.empty()) {
     ASSIGN_OR_RETURN(std::unique_ptr<PreparedRun> run, program.executable().PrepareViews(views));
+    run->set_ffi_run(std::move(ffi_run));
     RETURN_IF_ERROR(run->Run());
     return run;
   }
@@ -79,6 +81,7 @@ absl::StatusOr<std::unique_ptr<PreparedRun>> RunOnce(
     literals.push_back(argument == nullptr ? nullptr : argument->unshared_literal());
   ASSIGN_OR_RETURN(std::unique_ptr<PreparedRun> run,
                    program.executable().PrepareDonating(views.front(), literals));
+  run->set_ffi_run(std::move(ffi_run));
   RETURN_IF_ERROR(run->Run());
   return run;
 }
@@ -87,11 +90,12 @@ absl::StatusOr<std::unique_ptr<PreparedRun>> RunOnce(
 
 absl::StatusOr<std::vector<std::vector<std::unique_ptr<GlobalData>>>> Client::ExecuteParts(
     const CompiledProgram& program, absl::Span<const std::vector<const GlobalData*>> arguments,
-    absl::Span<GlobalData* const> given) {
+    absl::Span<GlobalData* const> given, std::shared_ptr<const FfiRun> ffi_run) {
   if (!given.empty() && (arguments.size() != 1 || given.size() != arguments[0].size()))
     return InvalidArgument(given.size(), " arguments are given away, of ", arguments.size(),
                            " devices");
-  ASSIGN_OR_RETURN(const std::unique_ptr<PreparedRun> run, RunOnce(program, arguments, given));
+  ASSIGN_OR_RETURN(const std::unique_ptr<PreparedRun> run,
+                   RunOnce(program, arguments, given, std::move(ffi_run)));
   ASSIGN_OR_RETURN(std::vector<std::vector<DeviceValue>> values, run->TakeParts());
   const absl::Span<const int64_t> local = program.executable().devices().local();
   std::vector<std::vector<std::unique_ptr<GlobalData>>> parts(values.size());

@@ -1,7 +1,7 @@
 // Calls of handlers: a frame around a custom call's buffers, and the functions they call back.
 //
 // A target has up to four handlers, one a stage:
-//   instantiate   once for each target and configuration in the process; its state is kept
+//   instantiate   before the first call of a call site; its state lives as long as the program
 //   prepare, initialize   before each run; their states live as long as the call
 //   execute       the call itself
 // States are handed from stage to stage by type, which must agree with what the handler registered,
@@ -17,11 +17,13 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "ffi/registry.h"
+#include "ffi/surroundings.h"
 #include "ffi/xla_ffi_attributes.h"
 #include "support/status.h"
 
@@ -49,21 +51,12 @@ struct State {
 // Of instantiate, prepare and initialize.
 using States = std::array<State, 3>;
 
-// What instantiate made for a target and its configuration.
-struct Instance {
-  std::once_flag once;
-  absl::Status status;
-  State state;
-};
-
 struct Handlers {
   std::mutex mutex;
   std::map<std::string, XlaFfiBundle, std::less<>> bundles;
-  std::map<std::string, std::unique_ptr<Instance>> instances;  // by target and configuration
   std::map<std::string, int64_t, std::less<>> types;
   std::map<int64_t, void (*)(void*)> deleters;
   int64_t next_type = int64_t{1} << 32;  // XLA beside us in the process counts from 1
-  int64_t next_run = 1;
 };
 
 Handlers& TheHandlers() {
@@ -84,10 +77,18 @@ void DeleteState(const State& state) {
 
 }  // namespace
 
-// One call.
+// What instantiate made for a call site.
+struct FfiStates::Site {
+  std::once_flag once;
+  absl::Status status;
+  State state;
+  ~Site() { DeleteState(state); }
+};
+
+// One call; of an instantiate handler too, which knows no run.
 struct XlaFfiContext {
   States states;
-  int64_t run = 0;
+  const FfiRun* run = nullptr;
   int32_t ordinal = 0;
   std::vector<void*> scratch;
   ~XlaFfiContext() {
@@ -135,7 +136,14 @@ XlaFfiError* GetStream(XlaFfiStreamArgs*) {
   return NewError(Unimplemented("there are no streams: the call runs on the host"));
 }
 XlaFfiError* GetContext(XlaFfiContextGetArgs* args) {
-  return NewError(NotFound("there is no user data of type ", args->type->id));
+  const FfiRun* const run = args->context->run;
+  if (run == nullptr || run->user_data == nullptr)
+    return NewError(NotFound("User data with type id ", args->type->id,
+                             " not found in execution context: the run was given none"));
+  const absl::StatusOr<void*> found = run->user_data->Find(args->type->id);
+  if (!found.ok()) return NewError(found.status());
+  args->data = *found;
+  return nullptr;
 }
 
 XlaFfiError* SetState(XlaFfiStateArgs* args) {
@@ -208,7 +216,9 @@ XlaFfiError* SetFutureError(XlaFfiFutureErrorArgs* args) {
 }
 
 XlaFfiError* RunId(XlaFfiRunIdArgs* args) {
-  args->run_id = args->context->run;
+  if (args->context->run == nullptr)
+    return NewError(FailedPrecondition("there is no run yet: a state is made"));
+  args->run_id = args->context->run->id;
   return nullptr;
 }
 XlaFfiError* DeviceOrdinal(XlaFfiOrdinalArgs* args) {
@@ -245,8 +255,9 @@ XlaFfiApi MakeApi() {
 
 // ---- calls ----
 
-// Handlers insist on the size that public headers name: without the future, which came later. Not offsetof: that is for
-// standard layout, which a struct with members of its own behind a base's does not have.
+// Handlers insist on the size that public headers name: without the future, which came later. Not
+// offsetof: that is for standard layout, which a struct with members of its own behind a base's
+// does not have.
 constexpr size_t kFrameSize = sizeof(XlaFfiCallFrame) - sizeof(XlaFfiFuture*);
 
 // What a frame points to of a custom call.
@@ -320,37 +331,33 @@ class Frame {
   Buffers arguments_, results_;
 };
 
-// The state that the handlers' instantiate made for this target and configuration.
-absl::StatusOr<State> StateOf(const XlaFfiBundle& bundle, const hlokit_ffi_call& call,
-                              Frame& frame) {
+// The state that the handlers' instantiate made for this call site.
+absl::StatusOr<State> StateOf(const XlaFfiBundle& bundle, FfiStates::Site& site, Frame& frame) {
   if (bundle.instantiate == nullptr) return State{};
-  Instance* instance = nullptr;
-  {
-    const std::lock_guard<std::mutex> lock(TheHandlers().mutex);
-    auto& kept = TheHandlers().instances[absl::StrCat(call.target, "\n", call.backend_config)];
-    if (kept == nullptr) kept = std::make_unique<Instance>();
-    instance = kept.get();
-  }
-  std::call_once(instance->once, [&] {
+  std::call_once(site.once, [&] {
     XlaFfiContext context;
-    instance->status = frame.Run(bundle.instantiate, XlaFfiStage::kInstantiate, context);
-    instance->state = context.states[0];
+    site.status = frame.Run(bundle.instantiate, XlaFfiStage::kInstantiate, context);
+    site.state = context.states[0];
   });
-  RETURN_IF_ERROR(instance->status);
-  return instance->state;
+  RETURN_IF_ERROR(site.status);
+  return site.state;
 }
 
 absl::Status RunStages(const hlokit_ffi_call& call) {
+  const FfiCaller& caller = *static_cast<const FfiCaller*>(call.caller);
   XlaFfiBundle bundle = {};
-  XlaFfiContext context;
   {
     const std::lock_guard<std::mutex> lock(TheHandlers().mutex);
     bundle = TheHandlers().bundles.at(call.target);
-    context.run = TheHandlers().next_run++;
   }
-  context.ordinal = static_cast<int32_t>(call.replica);
+  std::optional<FfiStates> own_states;
+  std::optional<FfiRun> own_run;
+  XlaFfiContext context;
+  context.run = caller.run != nullptr ? caller.run : &own_run.emplace();
+  context.ordinal = static_cast<int32_t>(caller.device);
   ASSIGN_OR_RETURN(const std::unique_ptr<Frame> frame, Frame::Of(call));
-  ASSIGN_OR_RETURN(context.states[0], StateOf(bundle, call, *frame));
+  FfiStates& states = caller.states != nullptr ? *caller.states : own_states.emplace();
+  ASSIGN_OR_RETURN(context.states[0], StateOf(bundle, states.At(caller.site), *frame));
   RETURN_IF_ERROR(frame->Run(bundle.prepare, XlaFfiStage::kPrepare, context));
   RETURN_IF_ERROR(frame->Run(bundle.initialize, XlaFfiStage::kInitialize, context));
   return frame->Run(bundle.execute, XlaFfiStage::kExecute, context);
@@ -391,6 +398,16 @@ bool Same(const XlaFfiBundle& a, const XlaFfiBundle& b) {
 }
 
 }  // namespace
+
+FfiStates::FfiStates() = default;
+FfiStates::~FfiStates() = default;
+
+FfiStates::Site& FfiStates::At(absl::string_view name) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  auto at = sites_.find(AsStd(name));
+  if (at == sites_.end()) at = sites_.emplace(std::string(name), std::make_unique<Site>()).first;
+  return *at->second;
+}
 
 absl::Status RegisterXlaFfiHandler(absl::string_view target, const XlaFfiBundle& bundle) {
   if (bundle.execute == nullptr)

@@ -3,9 +3,9 @@
 //   XLA_FFI_DEFINE_HANDLER_SYMBOL(Scale, ScaleImpl, ffi::Ffi::Bind().Arg<...>()...)   // theirs
 //   RegisterXlaFfiHandler("scale", {nullptr, nullptr, nullptr, Scale});                // here
 //
-// Stages run in the order instantiate (once a target and configuration; its state lives as long as
-// the process), prepare, initialize, execute. A handler's threads are the caller's: tasks that it
-// schedules run at once.
+// Stages run in the order instantiate (before the first call of a site; its state lives as long as
+// the program), prepare, initialize, execute. A handler's threads are the caller's: tasks that it
+// schedules run at once. User data is what the run's FfiRun lends (surroundings.h).
 #pragma once
 
 #include "absl/status/status.h"

@@ -2,9 +2,11 @@
 #include "ffi/xla_ffi.h"
 
 #include <cstring>
+#include <memory>
 #include <string>
 
 #include "ffi/registry.h"
+#include "ffi/surroundings.h"
 #include "ffi/xla_ffi_attributes.h"
 #include "gtest/gtest.h"
 #include "support/status.h"
@@ -128,8 +130,8 @@ XlaFfiError* AddState(XlaFfiCallFrame* frame) {
   return nullptr;
 }
 
-// The first element of what the target gives for {1, 2}; the error's text goes to `error`.
-float Called(const char* target, const char* config, std::string* error) {
+// The first element of what the target gives for {1, 2} to `caller`, which keeps an error's text.
+float Called(const char* target, const char* config, FfiCaller& caller) {
   float in[2] = {1, 2}, out[2] = {0, 0};
   const int64_t dims[] = {2}, order[] = {0};
   const hlokit_ffi_buffer argument = {"f32", 1, dims, order, in, sizeof(in)};
@@ -141,9 +143,9 @@ float Called(const char* target, const char* config, std::string* error) {
   call.argument_count = call.result_count = 1;
   call.arguments = &argument;
   call.results = &result;
-  call.caller = error;
+  call.caller = &caller;
   call.set_error = [](hlokit_ffi_call* c, const char* message) {
-    *static_cast<std::string*>(c->caller) = message;
+    static_cast<FfiCaller*>(c->caller)->error = message;
   };
   FindCustomCall(target)(&call);
   return out[0];
@@ -155,15 +157,70 @@ TEST(XlaFfiTest, RunsStagesWithTheirState) {
   EXPECT_TRUE(RegisterXlaFfiHandler("test.add_state", bundle).ok());
   EXPECT_EQ(RegisterXlaFfiHandler("test.add_state", {nullptr, nullptr, nullptr, AddState<>}).code(),
             absl::StatusCode::kAlreadyExists);
-  std::string error;
-  EXPECT_EQ(Called("test.add_state", "{by = 0.5 : f32}", &error), 101.5f);
-  EXPECT_EQ(Called("test.add_state", "{by = 0.5 : f32}", &error), 101.5f);
-  EXPECT_EQ(Called("test.add_state", "{by = 2.5 : f32}", &error), 203.5f);
-  EXPECT_EQ(error, "");
-  Called("test.add_state", "{by = -1.0 : f32}", &error);
-  EXPECT_EQ(error, "less than nothing");
-  Called("test.add_state", "{by = }", &error);
-  EXPECT_EQ(error, "character 7 of the attributes: expected a number");
+  FfiStates states, of_another;
+  FfiCaller first = {"", "a", &states}, second = {"", "b", &states}, other = {"", "a", &of_another};
+  EXPECT_EQ(Called("test.add_state", "{by = 0.5 : f32}", first), 101.5f);
+  EXPECT_EQ(Called("test.add_state", "{by = 0.5 : f32}", first), 101.5f);
+  EXPECT_EQ(Called("test.add_state", "{by = 0.5 : f32}", second), 201.5f);
+  EXPECT_EQ(Called("test.add_state", "{by = 0.5 : f32}", other), 301.5f);
+  EXPECT_EQ(Called("test.add_state", "{by = 2.5 : f32}", first), 103.5f);
+  EXPECT_EQ(first.error, "");
+  Called("test.add_state", "{by = -1.0 : f32}", first);
+  EXPECT_EQ(first.error, "less than nothing");
+  Called("test.add_state", "{by = }", first);
+  EXPECT_EQ(first.error, "character 7 of the attributes: expected a number");
+}
+
+int deleted_states = 0;
+
+// Keeps a state whose deleter counts, and gives the number that user data of type 9 points to; what
+// the table of functions says in its error otherwise.
+XlaFfiError* GiveUserData(XlaFfiCallFrame* frame) {
+  if (frame->extensions != nullptr) {
+    reinterpret_cast<XlaFfiMetadataExtension*>(frame->extensions)->metadata->version.minor = 3;
+    return nullptr;
+  }
+  XlaFfiTypeId state_type = {8}, data_type = {9};
+  if (frame->stage == XlaFfiStage::kInstantiate) {
+    static int state = 0;
+    XlaFfiStateArgs set = {};
+    set.context = frame->context;
+    set.type = &state_type;
+    set.state = &state;
+    return frame->api->set_state(&set);
+  }
+  XlaFfiContextGetArgs get = {};
+  get.context = frame->context;
+  get.type = &data_type;
+  if (XlaFfiError* error = frame->api->get_context(&get)) return error;
+  const auto* const out = static_cast<const XlaFfiBuffer*>(frame->results.buffers[0]);
+  static_cast<float*>(out->data)[0] = *static_cast<float*>(get.data);
+  return nullptr;
+}
+
+TEST(XlaFfiTest, StatesGoWithTheirProgramAndUserDataWithItsRun) {
+  XlaFfiTypeId type = {8};
+  ASSERT_TRUE(RegisterXlaFfiType("test.counted", type, [](void*) { ++deleted_states; }).ok());
+  const XlaFfiBundle bundle = {GiveUserData, nullptr, nullptr, GiveUserData};
+  ASSERT_TRUE(RegisterXlaFfiHandler("test.user_data", bundle).ok());
+  float number = 4.5f, deleted = 0;
+  {
+    const auto data = std::make_shared<FfiUserData>();
+    ASSERT_TRUE(data->Add(9, &number, nullptr).ok());
+    ASSERT_TRUE(data->Add(10, &deleted, [](void* d) { *static_cast<float*>(d) = 1; }).ok());
+    EXPECT_EQ(data->Add(9, &number, nullptr).code(), absl::StatusCode::kAlreadyExists);
+    const FfiRun with(data), without;
+    EXPECT_NE(with.id, without.id);
+    FfiStates states;
+    FfiCaller lends = {"", "a", &states, &with}, keeps = {"", "a", &states, &without};
+    EXPECT_EQ(Called("test.user_data", "", lends), 4.5f) << lends.error;
+    Called("test.user_data", "", keeps);
+    EXPECT_EQ(keeps.error,
+              "User data with type id 9 not found in execution context: the run was given none");
+    EXPECT_EQ(deleted_states, 0);
+  }
+  EXPECT_EQ(deleted_states, 1);
+  EXPECT_EQ(deleted, 1);
 }
 
 TEST(XlaFfiTest, RefusesHandlersItCannotCall) {

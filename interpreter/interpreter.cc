@@ -7,7 +7,9 @@
 
 #include <numeric>
 #include <optional>
+#include <utility>
 
+#include "ffi/surroundings.h"
 #include "interpreter/machine_internal.h"
 #include "ops/evaluate/values.h"
 #include "ops/infer/dynamic_dimensions.h"
@@ -26,9 +28,15 @@ int64_t HalfOfMemory() {
   return pages > 0 && page > 0 ? pages / 2 * page : int64_t{1} << 33;
 }
 
-RunState StateFor(const InterpreterOptions& options, Collectives* collectives) {
+// `run`: what custom calls see of it; null: what the options say, or nothing.
+RunState StateFor(const InterpreterOptions& options, Collectives* collectives,
+                  std::shared_ptr<const FfiRun> run = nullptr) {
   RunState state;
   state.options = &options;
+  state.ffi_states =
+      options.ffi_states != nullptr ? options.ffi_states : std::make_shared<FfiStates>();
+  state.ffi_run = run != nullptr ? std::move(run) : options.ffi_run;
+  if (state.ffi_run == nullptr) state.ffi_run = std::make_shared<const FfiRun>();
   state.collectives = collectives;
   state.memory_limit = options.memory_limit_bytes > 0 ? options.memory_limit_bytes : HalfOfMemory();
   if (options.time_limit_s > 0)
@@ -135,10 +143,10 @@ absl::StatusOr<std::vector<Literal>> Interpret(const Module& module,
 
 struct DeviceGroup::State {
   State(const InterpreterOptions& options, int64_t replicas, int64_t partitions,
-        Communicator* communicator)
+        Communicator* communicator, std::shared_ptr<const FfiRun> ffi_run)
       : collectives(replicas, partitions,
                     communicator != nullptr ? *communicator : own.emplace(replicas * partitions)),
-        run(StateFor(options, &collectives)) {
+        run(StateFor(options, &collectives, std::move(ffi_run))) {
     for (int64_t device = 0; device < replicas * partitions; ++device)
       machines.push_back(
           std::make_unique<Machine>(run, device / partitions, device % partitions, device));
@@ -150,8 +158,9 @@ struct DeviceGroup::State {
 };
 
 DeviceGroup::DeviceGroup(const InterpreterOptions& options, int64_t replicas, int64_t partitions,
-                         Communicator* communicator)
-    : state_(std::make_unique<State>(options, replicas, partitions, communicator)) {}
+                         Communicator* communicator, std::shared_ptr<const FfiRun> ffi_run)
+    : state_(std::make_unique<State>(options, replicas, partitions, communicator,
+                                     std::move(ffi_run))) {}
 DeviceGroup::~DeviceGroup() = default;
 
 absl::StatusOr<Literal> DeviceGroup::Evaluate(int64_t device, const Instruction& instruction,

@@ -37,9 +37,10 @@ class DeviceGroup {
  public:
   // Replicas times partitions, replica-major; `options`, whose counts and communicator play no
   // part, outlive it, and so does `communicator`, which other code of the run may use too; null for
-  // one of its own.
+  // one of its own. `ffi_run`: as InterpreterOptions has it.
   DeviceGroup(const InterpreterOptions& options, int64_t replicas, int64_t partitions,
-              Communicator* communicator = nullptr);
+              Communicator* communicator = nullptr,
+              std::shared_ptr<const FfiRun> ffi_run = nullptr);
   ~DeviceGroup();
   DeviceGroup(const DeviceGroup&) = delete;
   DeviceGroup& operator=(const DeviceGroup&) = delete;

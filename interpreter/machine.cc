@@ -271,6 +271,8 @@ absl::StatusOr<Literal> Machine::EvaluateOne(const Instruction& instruction,
                                              absl::Span<const Literal* const> operands) {
   EvalContext context{instruction, operands, call_, replica_, partition_, nullptr};
   context.partitions = state_.collectives->partition_count();
+  context.ffi_states = state_.ffi_states.get();
+  context.ffi_run = state_.ffi_run.get();
   if (NeedsOtherDevices(instruction.opcode()))
     context.communicate = [this](const EvalContext& c) { return Communicate(c); };
   return Evaluate(context);

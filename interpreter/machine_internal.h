@@ -20,6 +20,9 @@ struct RunState {
   Collectives* collectives = nullptr;
   MemoryMeter meter = std::make_shared<std::atomic<int64_t>>(0);
   int64_t memory_limit = 0;
+  // Those of the options, or the run's own.
+  std::shared_ptr<FfiStates> ffi_states;
+  std::shared_ptr<const FfiRun> ffi_run;
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
 };
 

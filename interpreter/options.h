@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -13,6 +14,8 @@
 namespace hlokit {
 
 class Communicator;
+class FfiStates;
+struct FfiRun;
 
 struct InterpreterOptions {
   // Devices: replicas times partitions, replica-major. 0: what the module says.
@@ -22,6 +25,10 @@ struct InterpreterOptions {
   std::vector<int64_t> local_devices;
   // Through which devices exchange data, in this run alone; null: threads of this process.
   Communicator* communicator = nullptr;
+  // States of custom calls, for all runs of the program; null: of each run its own.
+  std::shared_ptr<FfiStates> ffi_states;
+  // What custom calls see of this run alone; null: nothing but its number.
+  std::shared_ptr<const FfiRun> ffi_run;
   int64_t step_limit = 0;  // instructions that one device may run; 0: no limit
   // live values on all devices together; 0: half of the machine's memory
   int64_t memory_limit_bytes = 0;

@@ -2,6 +2,7 @@
 // call that starts it returns; a longer one, and one whose arguments a run has still to give, goes
 // on in the background.
 #include <algorithm>
+#include <cstddef>
 #include <iterator>
 #include <utility>
 
@@ -21,6 +22,7 @@ struct Run {
   std::vector<std::vector<PjrtValue>> arguments;  // by device
   // By argument of a program on one device: its buffer has given it away, and nobody views it.
   std::vector<bool> donated;
+  std::shared_ptr<const FfiRun> ffi_run;  // null: nothing is lent to custom calls
 };
 
 // The values of one device's arguments, which may be pending. Errors: those of a buffer;
@@ -46,17 +48,19 @@ absl::StatusOr<std::vector<PjrtValue>> ArgumentsOf(const PjrtModule& module,
   return values;
 }
 
-// One run of the program on every device that it runs on; the results of each. `given`: as
-// ExecuteParts has it.
+// One run of the program on every device that it runs on; the results of each. `given`, `ffi_run`:
+// as ExecuteParts has them.
 absl::StatusOr<std::vector<Values>> RunAll(const PjrtModule& module,
                                            const std::vector<Values>& arguments,
-                                           absl::Span<GlobalData* const> given) {
+                                           absl::Span<GlobalData* const> given,
+                                           const std::shared_ptr<const FfiRun>& ffi_run) {
   std::vector<std::vector<const GlobalData*>> lists(arguments.size());
   for (size_t d = 0; d < arguments.size(); ++d) {
     lists[d].reserve(arguments[d].size());
     for (const auto& value : arguments[d]) lists[d].push_back(value.get());
   }
-  ASSIGN_OR_RETURN(auto results, module.client->ExecuteParts(*module.program, lists, given));
+  ASSIGN_OR_RETURN(auto results,
+                   module.client->ExecuteParts(*module.program, lists, given, ffi_run));
   std::vector<Values> parts;
   parts.reserve(results.size());
   for (auto& of_device : results)
@@ -72,6 +76,14 @@ absl::Status HideTokens(const PjrtModule& module, Values& results) {
     ASSIGN_OR_RETURN(results[i], module.client->TransferToServer(Literal(module.outputs[i])));
   }
   return absl::OkStatus();
+}
+
+// What the options lend to custom calls; null where they lend nothing.
+std::shared_ptr<const FfiRun> FfiRunOf(const PJRT_ExecuteOptions* options) {
+  constexpr size_t kWithContext = offsetof(PJRT_ExecuteOptions, context) + sizeof(void*);
+  if (options == nullptr || options->struct_size < kWithContext || options->context == nullptr)
+    return nullptr;
+  return std::make_shared<const FfiRun>(options->context->user_data);
 }
 
 bool MayTake(const PJRT_ExecuteOptions* options, size_t argument) {
@@ -146,7 +158,7 @@ absl::StatusOr<std::vector<Values>> Perform(Run& run) {
   if (whole) {
     ASSIGN_OR_RETURN(arguments, WholeArguments(module, arguments));
   }
-  ASSIGN_OR_RETURN(std::vector<Values> results, RunAll(module, arguments, given));
+  ASSIGN_OR_RETURN(std::vector<Values> results, RunAll(module, arguments, given, run.ffi_run));
   if (whole) {
     ASSIGN_OR_RETURN(results, PartsOfResults(module, results));
   }
@@ -254,11 +266,12 @@ absl::Status PjrtLoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args& ar
   if (args.num_devices != devices)
     return InvalidArgument("arguments for ", args.num_devices, " devices, the program runs on ",
                            devices);
-  if (module->runs_arrays) {
+  std::shared_ptr<const FfiRun> ffi_run = FfiRunOf(args.options);
+  if (module->runs_arrays && ffi_run == nullptr) {
     ASSIGN_OR_RETURN(const bool ran, RanAtOnce(*module, args));
     if (ran) return absl::OkStatus();
   }
-  Run run = {args.executable->module, {}, {}};
+  Run run = {args.executable->module, {}, {}, std::move(ffi_run)};
   run.arguments.reserve(devices);
   for (size_t d = 0; d < devices; ++d) {
     ASSIGN_OR_RETURN(run.arguments.emplace_back(), ArgumentsOf(*module, args.argument_lists[d]));

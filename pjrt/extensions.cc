@@ -10,6 +10,7 @@
 #include "ffi/xla_ffi.h"
 #include "pjrt/abi/ffi.h"
 #include "pjrt/guarded.h"
+#include "pjrt/objects.h"
 
 namespace hlokit {
 namespace {
@@ -22,8 +23,9 @@ absl::Status RegisterType(PJRT_FFI_TypeID_Register_Args& args) {
   return absl::OkStatus();
 }
 
-absl::Status AddUserData(PJRT_FFI_UserData_Add_Args&) {
-  return Unimplemented("user data of an execute context is not handed to custom calls");
+absl::Status AddUserData(PJRT_FFI_UserData_Add_Args& args) {
+  const PJRT_FFI_UserData& given = args.user_data;
+  return args.context->user_data->Add(given.type_id, given.data, given.deleter);
 }
 
 absl::Status RegisterHandler(PJRT_FFI_Register_Handler_Args& args) {
@@ -36,7 +38,7 @@ PJRT_FFI_Extension MakeFfi() {
   PJRT_FFI_Extension ffi = {};
   ffi.base = {sizeof(PJRT_FFI_Extension), PJRT_Extension_Type_FFI, nullptr};
   ffi.type_id_register = &Guarded<PJRT_FFI_TypeID_Register_Args, RegisterType, PjrtHandle::kNone>;
-  ffi.user_data_add = &Guarded<PJRT_FFI_UserData_Add_Args, AddUserData, PjrtHandle::kNone>;
+  ffi.user_data_add = &Guarded<PJRT_FFI_UserData_Add_Args, AddUserData, PjrtHandle::kNeeded>;
   ffi.register_handler =
       &Guarded<PJRT_FFI_Register_Handler_Args, RegisterHandler, PjrtHandle::kNone>;
   return ffi;

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "client/client.h"
+#include "ffi/surroundings.h"
 #include "ops/collective/tiling.h"
 #include "pjrt/abi/api.h"
 #include "pjrt/compile_options.h"
@@ -257,7 +258,10 @@ struct PJRT_Buffer {
   int64_t views_ = 0;
 };
 
-struct PJRT_ExecuteContext {};
+// Shared with the runs that it is given to, which may outlast it.
+struct PJRT_ExecuteContext {
+  std::shared_ptr<FfiUserData> user_data = std::make_shared<FfiUserData>();
+};
 
 PJRT_Buffer_Type TypeToPjrt(ElementType type);
 // Errors: InvalidArgument for a number that stands for no array type.

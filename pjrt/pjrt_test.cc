@@ -4,8 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "ffi/xla_ffi_abi.h"
 #include "gtest/gtest.h"
 #include "pjrt/abi/api.h"
+#include "pjrt/abi/ffi.h"
 #include "pjrt/objects.h"
 
 namespace hlokit {
@@ -149,6 +151,88 @@ TEST_F(PjrtTest, RunsAProgram) {
     destroy.event = event;
     EXPECT_EQ(TextOf(api_.PJRT_Event_Destroy(&destroy)), "");
   }
+  auto destroy = Sized<PJRT_LoadedExecutable_Destroy_Args>();
+  destroy.executable = executable;
+  EXPECT_EQ(TextOf(api_.PJRT_LoadedExecutable_Destroy(&destroy)), "");
+}
+
+// Gives what the run's user data of type 77 says, as an array of one number.
+XlaFfiError* GiveLentNumber(XlaFfiCallFrame* frame) {
+  if (frame->extensions != nullptr) {
+    reinterpret_cast<XlaFfiMetadataExtension*>(frame->extensions)->metadata->version.minor = 3;
+    return nullptr;
+  }
+  XlaFfiTypeId type = {77};
+  XlaFfiContextGetArgs get = {};
+  get.context = frame->context;
+  get.type = &type;
+  if (XlaFfiError* error = frame->api->get_context(&get)) return error;
+  const auto* const out = static_cast<const XlaFfiBuffer*>(frame->results.buffers[0]);
+  static_cast<float*>(out->data)[0] = *static_cast<float*>(get.data);
+  return nullptr;
+}
+
+TEST_F(PjrtTest, HandlersSeeUserData) {
+  const auto& ffi = *reinterpret_cast<const PJRT_FFI_Extension*>(api_.extension_start);
+  ASSERT_EQ(ffi.base.type, PJRT_Extension_Type_FFI);
+  const std::string target = "test.lent_number";
+  auto handler = Sized<PJRT_FFI_Register_Handler_Args>();
+  handler.target_name = target.data();
+  handler.target_name_size = target.size();
+  handler.api_version = 1;
+  handler.handler = reinterpret_cast<void*>(GiveLentNumber);
+  ASSERT_EQ(TextOf(ffi.register_handler(&handler)), "");
+  PJRT_LoadedExecutable* executable = nullptr;
+  ASSERT_EQ(Compile("func.func @main() -> tensor<1xf32> {\n"
+                    "  %y = stablehlo.custom_call @test.lent_number() "
+                    "{api_version = 4 : i32, has_side_effect = true} : () -> tensor<1xf32>\n"
+                    "  return %y : tensor<1xf32>\n}\n",
+                    "mlir", &executable),
+            "");
+
+  auto create = Sized<PJRT_ExecuteContext_Create_Args>();
+  ASSERT_EQ(TextOf(api_.PJRT_ExecuteContext_Create(&create)), "");
+  float lent = 2.5f;
+  auto add = Sized<PJRT_FFI_UserData_Add_Args>();
+  add.context = create.context;
+  add.user_data = {77, &lent, [](void* data) { *static_cast<float*>(data) = 0; }};
+  ASSERT_EQ(TextOf(ffi.user_data_add(&add)), "");
+  EXPECT_EQ(TextOf(ffi.user_data_add(&add)),
+            "User data with type id 77 already exists in execution context");
+
+  auto options = Sized<PJRT_ExecuteOptions>();
+  options.context = create.context;
+  PJRT_Buffer* output = nullptr;
+  PJRT_Buffer** const output_lists[] = {&output};
+  PJRT_Buffer* const* const argument_lists[] = {nullptr};
+  auto execute = Sized<PJRT_LoadedExecutable_Execute_Args>();
+  execute.executable = executable;
+  execute.options = &options;
+  execute.argument_lists = argument_lists;
+  execute.num_devices = 1;
+  execute.output_lists = output_lists;
+  ASSERT_EQ(TextOf(api_.PJRT_LoadedExecutable_Execute(&execute)), "");
+  float result = 0;
+  auto take = Sized<PJRT_Buffer_ToHostBuffer_Args>();
+  take.src = output;
+  take.dst = &result;
+  take.dst_size = sizeof(result);
+  ASSERT_EQ(TextOf(api_.PJRT_Buffer_ToHostBuffer(&take)), "");
+  EXPECT_EQ(result, 2.5f);
+  options.context = nullptr;
+  EXPECT_NE(TextOf(api_.PJRT_LoadedExecutable_Execute(&execute)).find("User data with type id 77"),
+            std::string::npos);
+
+  auto forget = Sized<PJRT_ExecuteContext_Destroy_Args>();
+  forget.context = create.context;
+  EXPECT_EQ(TextOf(api_.PJRT_ExecuteContext_Destroy(&forget)), "");
+  EXPECT_EQ(lent, 0);
+  auto drop = Sized<PJRT_Buffer_Destroy_Args>();
+  drop.buffer = output;
+  EXPECT_EQ(TextOf(api_.PJRT_Buffer_Destroy(&drop)), "");
+  auto end = Sized<PJRT_Event_Destroy_Args>();
+  end.event = take.event;
+  EXPECT_EQ(TextOf(api_.PJRT_Event_Destroy(&end)), "");
   auto destroy = Sized<PJRT_LoadedExecutable_Destroy_Args>();
   destroy.executable = executable;
   EXPECT_EQ(TextOf(api_.PJRT_LoadedExecutable_Destroy(&destroy)), "");

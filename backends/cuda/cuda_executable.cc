@@ -3,6 +3,7 @@
 #include "backends/cuda/cuda_executable.h"
 
 #include "backends/cuda/device_run_internal.h"
+#include "ffi/surroundings.h"
 #include "support/status.h"
 #include "support/together.h"
 #include "support/within_memory.h"
@@ -29,7 +30,7 @@ class CudaRun final : public PreparedRun {
     const std::unique_ptr<Communicator> communicator =
         MakeCommunicator(e_.parts().options.communicators, devices);
     DeviceGroup group(e_.host_options(), devices.replica_count(), devices.partition_count(),
-                      communicator.get());
+                      communicator.get(), ffi_run());
     std::vector<absl::Status> ends(devices_.size());
     const auto run = [&](int64_t local) {
       absl::Status& end = ends[static_cast<size_t>(local)];
@@ -70,6 +71,7 @@ CudaExecutable::CudaExecutable(const CudaDriver& driver, std::unique_ptr<GpuProg
   host_options_.infeed = parts_->options.host.infeed;
   host_options_.outfeed = parts_->options.host.outfeed;
   host_options_.flush_denormals = parts_->options.flush_denormals;
+  host_options_.ffi_states = std::make_shared<FfiStates>();
 }
 
 absl::Status CudaExecutable::Load() {

@@ -4,6 +4,7 @@
 #include <deque>
 #include <utility>
 
+#include "ffi/surroundings.h"
 #include "interpreter/interpreter.h"
 #include "support/status.h"
 #include "support/within_memory.h"
@@ -28,6 +29,7 @@ class ReferenceRun final : public PreparedRun {
     const std::unique_ptr<Communicator> communicator = MakeCommunicator(communicators_, devices_);
     InterpreterOptions options = options_;
     options.communicator = communicator.get();
+    options.ffi_run = ffi_run();
     ASSIGN_OR_RETURN(results_, InterpretDevices(module_, arguments_, options));
     return absl::OkStatus();
   }
@@ -67,6 +69,7 @@ class ReferenceExecutable final : public Executable {
         communicators_(options.communicators) {
     if (!devices_.AllLocal())
       options_.local_devices.assign(devices_.local().begin(), devices_.local().end());
+    options_.ffi_states = std::make_shared<FfiStates>();
     options_.flush_denormals = options.flush_denormals;
     options_.infeed = options.host.infeed;
     options_.outfeed = options.host.outfeed;

@@ -9,6 +9,9 @@
 
 namespace hlokit {
 
+class FfiStates;
+struct FfiRun;
+
 // Runs a computation on arguments and gives its result; what ops that call computations receive.
 using CallComputation = std::function<absl::StatusOr<Literal>(
     const Computation&, absl::Span<const Literal* const> arguments)>;
@@ -24,6 +27,9 @@ struct EvalContext {
   // without queues.
   std::function<absl::StatusOr<Literal>(const EvalContext&)> communicate;
   int64_t partitions = 1;  // how many there are
+  // For custom calls (ffi/surroundings.h); null: none.
+  FfiStates* ffi_states = nullptr;
+  const FfiRun* ffi_run = nullptr;
 };
 
 // The shape of the result (with default or operand-derived layout left out: inference gives no

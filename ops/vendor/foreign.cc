@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <deque>
 
+#include "ffi/surroundings.h"
 #include "ops/vendor/call_config.h"
 #include "ops/vendor/foreign.h"
 #include "support/status.h"
@@ -71,15 +72,17 @@ class ForeignCall {
     call.attributes = attributes_.data();
     call.replica = context_.replica;
     call.partition = context_.partition;
-    std::string error;
-    call.caller = &error;
+    FfiCaller caller = {"", Site(), context_.ffi_states, context_.ffi_run,
+                        context_.replica * context_.partitions + context_.partition};
+    call.caller = &caller;
     call.set_error = [](hlokit_ffi_call* c, const char* message) {
-      *static_cast<std::string*>(c->caller) = message;
+      static_cast<FfiCaller*>(c->caller)->error = message;
     };
     const int status = function(&call);
     if (status == 0) return absl::OkStatus();
-    return InvalidArgument("custom-call ", attrs.target, ": ",
-                           error.empty() ? absl::StrCat("failed with ", status) : error);
+    return InvalidArgument(
+        "custom-call ", attrs.target, ": ",
+        caller.error.empty() ? absl::StrCat("failed with ", status) : caller.error);
   }
 
   Literal Result() {
@@ -88,6 +91,12 @@ class ForeignCall {
   }
 
  private:
+  // The instruction by its names: executors may run copies of a module.
+  std::string Site() const {
+    const Instruction& i = context_.instruction;
+    return absl::StrCat(i.parent() == nullptr ? "" : i.parent()->name(), "/", i.name());
+  }
+
   // Which of a value's arrays stands at `index`, counted depth first from `first`.
   static absl::StatusOr<size_t> LeafAt(const Shape& shape, absl::Span<const int64_t> index,
                                        size_t first) {

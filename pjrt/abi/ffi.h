@@ -12,7 +12,7 @@ struct PJRT_FFI_TypeID_Register_Args {
   int64_t type_id;  // given, or 0 and set
 };
 
-// `deleter` may be null.
+// `deleter` may be null; else it is called when neither the context nor a run has the data.
 struct PJRT_FFI_UserData {
   int64_t type_id;
   void* data;

@@ -9,8 +9,11 @@ namespace ffi = xla::ffi;
 // A state that instantiate makes and each call advances.
 struct Counter {
   static ffi::TypeId id;
+  static int deleted;
   int next = 0;
+  ~Counter() { ++deleted; }
 };
+int Counter::deleted = 0;
 ffi::TypeId Counter::id = {};
 
 static ffi::ErrorOr<std::unique_ptr<Counter>> MakeCounter(int64_t start) {
@@ -65,6 +68,26 @@ static ffi::Future Later(ffi::ThreadPool pool, ffi::Buffer<ffi::F32> x,
   return future;
 }
 
+// What the caller of a run lends; JAX lends nothing.
+struct Lent {
+  static ffi::TypeId id;
+  float number;
+};
+ffi::TypeId Lent::id = {1234};
+static ffi::Error GiveLent(Lent* lent, ffi::ResultBuffer<ffi::F32> out) {
+  out->typed_data()[0] = lent->number;
+  return ffi::Error::Success();
+}
+static ffi::Error GiveRunId(ffi::RunId id, ffi::ResultBuffer<ffi::S32> out) {
+  out->typed_data()[0] = static_cast<int32_t>(id.run_id);
+  return ffi::Error::Success();
+}
+XLA_FFI_DEFINE_HANDLER_SYMBOL(
+    LentHandler, GiveLent,
+    ffi::Ffi::Bind().Ctx<ffi::UserData<Lent>>().Ret<ffi::Buffer<ffi::F32>>());
+XLA_FFI_DEFINE_HANDLER_SYMBOL(RunIdOfHandler, GiveRunId,
+                              ffi::Ffi::Bind().Ctx<ffi::RunId>().Ret<ffi::Buffer<ffi::S32>>());
+
 XLA_FFI_DEFINE_HANDLER_SYMBOL(MakeCounterHandler, MakeCounter,
                               ffi::Ffi::BindInstantiate().Attr<int64_t>("start"));
 XLA_FFI_DEFINE_HANDLER_SYMBOL(
@@ -98,6 +121,7 @@ extern "C" void* CounterTypeInfo() {
   static ffi::TypeInfo info = ffi::MakeTypeInfo<Counter>();
   return &info;
 }
+extern "C" int Deleted() { return Counter::deleted; }
 // XLA's first interface.
 extern "C" void Triple(void* out, const void** in) {
   static_cast<float*>(out)[0] = static_cast<const float*>(in[0])[0] * 3;

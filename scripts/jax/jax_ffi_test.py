@@ -15,7 +15,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = r"""
-import ctypes, sys
+import ctypes, gc, sys
 import jax, jax.numpy as jnp, numpy as np
 handlers, platform, early = ctypes.CDLL(sys.argv[1]), sys.argv[2], sys.argv[3] == "early"
 if not early: jax.devices()
@@ -28,7 +28,7 @@ ffi = jax.ffi
 handler = lambda name: ffi.pycapsule(getattr(handlers, name + "Handler"))
 ffi.register_ffi_type("Counter", {"type_id": capsule(handlers.CounterTypeId()), "type_info": capsule(handlers.CounterTypeInfo())}, platform=platform)
 ffi.register_ffi_target("count", {"instantiate": handler("MakeCounter"), "execute": handler("Count")}, platform=platform)
-for name in ("Scale", "InPlace", "Scratch", "Later"): ffi.register_ffi_target(name, handler(name), platform=platform)
+for name in ("Scale", "InPlace", "Scratch", "Later", "Lent", "RunIdOf"): ffi.register_ffi_target(name, handler(name), platform=platform)
 ffi.register_ffi_target("Triple", ffi.pycapsule(handlers.Triple), platform=platform, api_version=0)
 array = lambda *dims, dtype=np.float32: jax.ShapeDtypeStruct(dims, dtype)
 x = jnp.arange(4.)
@@ -47,8 +47,22 @@ refused(lambda v: scale(v, "bad"), "Scale", "mode is bad")
 refused(lambda v: scale(v, factor=True), "Scale", "expected F32 but got PRED")
 refused(lambda v: ffi.ffi_call("Later", array(1))(v.astype(jnp.int8)), "Later")
 refused(lambda v: ffi.ffi_call("Nothing", array(1))(v), '"Nothing" is not known here')
-count = jax.jit(lambda: ffi.ffi_call("count", array(1, dtype=np.int32), has_side_effect=True)(start=5))
+counter = lambda: ffi.ffi_call("count", array(1, dtype=np.int32), has_side_effect=True)(start=5)
+count, two = jax.jit(counter), jax.jit(lambda: (counter(), counter()))
+loop = jax.jit(lambda: jax.lax.fori_loop(0, 3, lambda i, total: total + counter(), jnp.zeros(1, np.int32)))
 assert [int(count()[0]) for _ in range(3)] == [5, 6, 7]
+assert [[int(v[0]) for v in two()] for _ in range(2)] == [[5, 5], [6, 6]]  # a state a call site
+assert [int(loop()[0]) for _ in range(2)] == [18, 27]
+assert handlers.Deleted() == 0
+del count, two, loop
+jax.clear_caches()
+gc.collect()
+assert handlers.Deleted() == 4, handlers.Deleted()  # states go with their programs
+refused(lambda v: ffi.ffi_call("Lent", array(1))(), "User data with type id 1234 not found in execution context")
+run_id = lambda n: ffi.ffi_call("RunIdOf", array(1, dtype=np.int32), has_side_effect=True)(n=n)
+run_ids = jax.jit(lambda: (run_id(1), run_id(2)))
+(a, b), (c, d) = run_ids(), run_ids()
+assert a == b and c == d and a != c, (a, b, c, d)
 np.testing.assert_array_equal(jax.jit(lambda v: ffi.ffi_call("InPlace", array(4), input_output_aliases={0: 0})(v))(x), x + 1)
 assert float(jax.jit(lambda v: ffi.ffi_call("Scratch", array(1))(v))(x + 1)[0]) == 2
 assert float(jax.jit(lambda v: ffi.ffi_call("Later", array(1))(v))(jnp.ones(1))[0]) == -1

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "backends/cpu/sanitizer/sanitizer_internal.h"
+#include "ffi/surroundings.h"
 #include "support/status.h"
 #include "types/literal_leaves.h"
 
@@ -17,6 +18,7 @@ CpuExecutable::CpuExecutable(std::unique_ptr<Module> module, BufferAssignment bu
       code_(std::move(code)),
       stats_(std::move(stats)),
       threads_(threads) {
+  reference_options_.ffi_states = std::make_shared<FfiStates>();
   by_id_.resize(module_->id_bound());
   for (const Computation* c : module_->Computations())
     for (const Instruction* i : c->Instructions()) by_id_[i->id()] = i;

@@ -29,12 +29,12 @@ class CpuRun final : public PreparedRun {
     const auto count = static_cast<int64_t>(devices_.size());
     const DeviceAssignment& devices = e_.devices();
     const bool is_alone = devices.device_count() == 1;
-    if (is_alone && !e_.uses_communicator()) return devices_[0]->Run(nullptr, nullptr);
+    if (is_alone && !e_.uses_communicator()) return devices_[0]->Run(nullptr, nullptr, ffi_run());
     const std::unique_ptr<Communicator> communicator =
         MakeCommunicator(e_.communicators(), devices);
-    if (is_alone) return devices_[0]->Run(nullptr, communicator.get());
+    if (is_alone) return devices_[0]->Run(nullptr, communicator.get(), ffi_run());
     DeviceGroup group(e_.reference_options(), devices.replica_count(), devices.partition_count(),
-                      communicator.get());
+                      communicator.get(), ffi_run());
     std::vector<absl::Status> ends(devices_.size());
     const auto run = [&](int64_t local) {
       absl::Status& end = ends[static_cast<size_t>(local)];

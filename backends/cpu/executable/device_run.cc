@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "absl/strings/str_format.h"
 #include "backends/cpu/executable/flush_denormals_internal.h"
@@ -89,7 +90,8 @@ void DeviceRun::CallReference(HlokitRunContext* ctx, int64_t id, const void** op
 }
 
 void DeviceRun::Reference(const Instruction& i, const void** operands, void** results) {
-  if (group_ == nullptr) group_ = &alone_.emplace(e_.reference_options(), 1, 1);
+  if (group_ == nullptr)
+    group_ = &alone_.emplace(e_.reference_options(), 1, 1, /*communicator=*/nullptr, ffi_run_);
   const absl::Status status = Interpret(i, operands, results);
   if (status.ok()) return;
   if (failure_.ok()) failure_ = WithPlace(Annotate(status, absl::StrCat("%", i.name())), i.place());
@@ -190,10 +192,12 @@ absl::Status DeviceRun::Failure(const Communicator* communicator) const {
                    e_.instruction(communicator->ended_at(device_))->place());
 }
 
-absl::Status DeviceRun::Run(DeviceGroup* group, Communicator* communicator) {
+absl::Status DeviceRun::Run(DeviceGroup* group, Communicator* communicator,
+                            std::shared_ptr<const FfiRun> ffi_run) {
   context_.communicator = communicator;
   context_.failed = 0;
   group_ = group;
+  ffi_run_ = std::move(ffi_run);
   alone_.reset();
   failure_ = absl::OkStatus();
   context_.steps_left = e_.step_limit() - e_.module().entry()->instruction_count();

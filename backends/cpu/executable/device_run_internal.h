@@ -27,7 +27,9 @@ class DeviceRun {
   absl::Status Prepare(const DeviceViews& arguments, absl::Span<Literal* const> given = {});
   // With `group`, the devices of this run for reference kernels; null for a device that is alone.
   // `communicator`: through which compiled code reaches the others; null where it does not.
-  absl::Status Run(DeviceGroup* group, Communicator* communicator);
+  // `ffi_run`: what custom calls see of the run of a device that is alone.
+  absl::Status Run(DeviceGroup* group, Communicator* communicator,
+                   std::shared_ptr<const FfiRun> ffi_run = nullptr);
   // Instead of both, for CpuExecutable::RunArrays.
   absl::Status RunArrays(absl::Span<const void* const> arguments,
                          Executable::ArrayResults& results);
@@ -88,7 +90,8 @@ class DeviceRun {
 
   CpuExecutable& e_;
   const int64_t device_, devices_;
-  DeviceGroup* group_ = nullptr;        // of this run; null until reference kernels need one
+  DeviceGroup* group_ = nullptr;  // of this run; null until reference kernels need one
+  std::shared_ptr<const FfiRun> ffi_run_;
   std::optional<DeviceGroup> alone_;    // of a device without others, made by the first call
   absl::Status failure_;                // of the first call that failed
   std::shared_ptr<PackedForms> forms_;  // null where no array of the run is frozen

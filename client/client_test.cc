@@ -457,6 +457,46 @@ ENTRY e { ROOT r = u32[] replica-id() })")
   EXPECT_FALSE(client->Execute(*program, {}).ok());
 }
 
+// Devices that exchange nothing run one after the other while that is short, else on a thread a
+// core; the second run knows how long the first one took.
+TEST_P(ClientReplicasTest, RunsDevicesThatExchangeNothing) {
+  const auto client = Client::Create(GetParam()).value();
+  const auto program = client
+                           ->CompileText(R"(
+HloModule loops, replica_count=5
+step {
+  s = (u32[], u32[]) parameter(0)
+  i = u32[] get-tuple-element(s), index=0
+  x = u32[] get-tuple-element(s), index=1
+  one = u32[] constant(1)
+  i1 = u32[] add(i, one)
+  x1 = u32[] add(x, i)
+  ROOT r = (u32[], u32[]) tuple(i1, x1)
+}
+more {
+  s = (u32[], u32[]) parameter(0)
+  i = u32[] get-tuple-element(s), index=0
+  n = u32[] constant(20000)
+  ROOT r = pred[] compare(i, n), direction=LT
+}
+ENTRY e {
+  zero = u32[] constant(0)
+  id = u32[] replica-id()
+  first = (u32[], u32[]) tuple(zero, id)
+  last = (u32[], u32[]) while(first), condition=more, body=step
+  ROOT r = u32[] get-tuple-element(last), index=1
+})")
+                           .value();
+  const std::vector<std::vector<const GlobalData*>> none(5);
+  for (int run = 0; run < 3; ++run) {
+    const auto results = client->ExecuteReplicated(*program, none).value();
+    ASSERT_EQ(results.size(), 5u);
+    for (int device = 0; device < 5; ++device)
+      EXPECT_EQ(Text(results[static_cast<size_t>(device)]->literal()),
+                std::to_string(199990000 + device));
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Platforms, ClientReplicasTest, testing::Values("interpreter", "cpu"),
                          [](const auto& info) { return info.param; });
 

@@ -137,8 +137,12 @@ struct PjrtPartitions {
   int64_t count = 1;
   std::vector<Shape> parameters, results;  // whole
   std::vector<Tiling> parameter_cuts, result_cuts;
+  // Those that the program takes and gives as the parts they are (region_parts.h); empty: none.
+  std::vector<bool> parameter_is_part, result_is_part;
   // Every partition computes the same: one run serves all of a replica.
   bool alike = false;
+  bool TakesPart(size_t i) const { return i < parameter_is_part.size() && parameter_is_part[i]; }
+  bool GivesPart(size_t i) const { return i < result_is_part.size() && result_is_part[i]; }
 };
 // What the module says of its parameters and results, and what follows from it for those that the
 // options leave open. Errors: shardings that fit neither them nor the number of partitions.

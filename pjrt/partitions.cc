@@ -2,7 +2,8 @@
 //
 // Example: jit of `x + 1` over x = f32[8] cut in two runs once, on f32[8] that is joined from both
 // devices' halves; each device gets its half of the sum. Where partitions differ (a shard_map, a
-// collective, partition-id), as many runs as partitions go on at once and exchange values.
+// collective, partition-id), as many runs as partitions go on at once and exchange values; arrays
+// that only such regions read or make stay in parts (region_parts.h).
 // Limits: all memory is the host's, so nothing is gained by giving each device less to compute.
 #include "pjrt/partitions.h"
 
@@ -112,7 +113,7 @@ absl::StatusOr<std::vector<Values>> WholeArguments(const PjrtModule& module,
     const size_t begin = wholes.size();
     for (size_t run = 0; run < runs; ++run) wholes.push_back(parts[first + run]);
     for (size_t i = 0; i < cuts.parameter_cuts.size(); ++i) {
-      if (cuts.parameter_cuts[i].IsTrivial()) continue;
+      if (cuts.parameter_cuts[i].IsTrivial() || cuts.TakesPart(i)) continue;
       ASSIGN_OR_RETURN(const auto whole, Join(module, parts, first, i));
       for (size_t run = 0; run < runs; ++run) wholes[begin + run][i] = whole;
     }
@@ -130,7 +131,7 @@ absl::StatusOr<std::vector<Values>> PartsOfResults(const PjrtModule& module,
     for (size_t p = 0; p < count; ++p) {
       parts.push_back(wholes[first + (cuts.alike ? 0 : p)]);
       for (size_t i = 0; i < cuts.result_cuts.size(); ++i) {
-        if (cuts.result_cuts[i].IsTrivial()) continue;
+        if (cuts.result_cuts[i].IsTrivial() || cuts.GivesPart(i)) continue;
         ASSIGN_OR_RETURN(const Literal whole, module.client->Transfer(*parts.back()[i]));
         ASSIGN_OR_RETURN(auto part, module.client->TransferToServer(ShardOf(
                                         whole, cuts.result_cuts[i], static_cast<int64_t>(p))));

@@ -23,6 +23,7 @@
 #include "parser/parser.h"
 #include "pjrt/guarded.h"
 #include "pjrt/inspections.h"
+#include "pjrt/region_parts.h"
 #include "proto/proto_file.h"
 #include "stablehlo/stablehlo.h"
 #include "support/diagnostics.h"
@@ -157,9 +158,10 @@ void SetShapes(std::vector<Shape> parameters, const Shape& result, PjrtModule& m
   made.outputs = ArraysOf(result);
   const PjrtPartitions& cuts = made.partitions;
   for (size_t i = 0; i < cuts.parameter_cuts.size(); ++i)
-    made.parameters[i] = ShardShape(made.parameters[i], cuts.parameter_cuts[i]);
+    if (!cuts.TakesPart(i))
+      made.parameters[i] = ShardShape(made.parameters[i], cuts.parameter_cuts[i]);
   for (size_t i = 0; i < cuts.result_cuts.size(); ++i)
-    made.outputs[i] = ShardShape(made.outputs[i], cuts.result_cuts[i]);
+    if (!cuts.GivesPart(i)) made.outputs[i] = ShardShape(made.outputs[i], cuts.result_cuts[i]);
   DescribeOutputs(made);
 }
 
@@ -194,6 +196,7 @@ absl::StatusOr<std::shared_ptr<PjrtModule>> CompileProgram(const std::shared_ptr
   RETURN_IF_ERROR(TellShardings(*module, made->options));
   ASSIGN_OR_RETURN(made->partitions, PartitionsOf(*module, made->options));
   if (made->partitions.alike) module->header().num_partitions = 1;
+  RETURN_IF_ERROR(KeepParts(*module, made->partitions));
   made->name = module->name();
   made->fingerprint = absl::StrCat(absl::Hex(HashText(code)), "-", absl::Hex(HashText(options)));
   std::vector<Shape> parameters;
@@ -254,6 +257,15 @@ std::vector<MemoryWish> WishesIn(absl::string_view text) {
   return wishes;
 }
 
+// Which arrays a compiled program takes and gives as parts: those that are smaller than the whole.
+void NoteParts(const ProgramShape& shape, PjrtPartitions& cuts) {
+  const std::vector<Shape> results = ArraysOf(shape.result);
+  for (size_t i = 0; i < cuts.parameters.size(); ++i)
+    cuts.parameter_is_part.push_back(!SameDims(shape.parameters[i], cuts.parameters[i]));
+  for (size_t i = 0; i < cuts.results.size(); ++i)
+    cuts.result_is_part.push_back(!SameDims(results[i], cuts.results[i]));
+}
+
 }  // namespace
 
 // Compile options, what is asked of memory, the program with its format where partitions are cut as
@@ -297,6 +309,7 @@ absl::StatusOr<std::shared_ptr<PjrtModule>> DeserializeModule(const std::shared_
       (made->partitions.parameter_cuts.size() != shape.parameters.size() ||
        made->partitions.result_cuts.size() != ArraysOf(shape.result).size()))
     return InvalidArgument("the bytes are no serialized executable of hlokit");
+  NoteParts(shape, made->partitions);
   made->donated = DonatedBy(made->program->module().header(), shape.parameters.size());
   SetShapes({shape.parameters.begin(), shape.parameters.end()}, shape.result, *made);
   ChooseShortWay(*made);

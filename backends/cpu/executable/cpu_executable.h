@@ -1,6 +1,7 @@
 // A compiled module and its runs.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <vector>
 
@@ -75,6 +76,12 @@ class CpuExecutable final : public Executable {
   // Whether compiled code exchanges data with other devices.
   bool uses_communicator() const { return uses_communicator_; }
   void set_uses_communicator(bool uses) { uses_communicator_ = uses; }
+  // Whether devices of a run never wait for each other: no collectives, and no reference kernels,
+  // which may be of any kind.
+  bool RunsApart() const { return !uses_communicator_ && stats_.fallbacks.empty(); }
+  // What a device took of the last run of such a program; 0: it has not run.
+  double device_seconds() const { return device_seconds_.load(std::memory_order_relaxed); }
+  void set_device_seconds(double s) { device_seconds_.store(s, std::memory_order_relaxed); }
   // Whether the code counts the time of instructions.
   bool profile() const { return profile_; }
   // Of code that checks itself; null for other code.
@@ -96,6 +103,7 @@ class CpuExecutable final : public Executable {
   CommunicatorFactory communicators_;
   bool uses_communicator_ = false;
   bool profile_ = false;
+  std::atomic<double> device_seconds_ = 0;
   std::unique_ptr<Sanitizer> sanitizer_;
   SeenArguments seen_arguments_;
   std::vector<bool> frozen_, may_freeze_;

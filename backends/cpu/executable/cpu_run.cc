@@ -1,12 +1,19 @@
-// Runs of an executable of the CPU. A run on several devices starts a thread for each; they share
-// the rendezvous of the run, and the first error that is not a cancellation is reported.
+// Runs of an executable of the CPU. A run on several devices starts a thread for each where they
+// exchange data; they share the rendezvous of the run, and the first error that is not a
+// cancellation is reported. Where they do not, devices run one after the other on the calling
+// thread as long as that is quicker than to wake others, else on a thread a core.
 #include "backends/cpu/executable/cpu_executable.h"
 
+#include <algorithm>
+#include <atomic>
 #include <memory>
+#include <optional>
+#include <thread>
 #include <vector>
 
 #include "backends/cpu/executable/device_run_internal.h"
 #include "backends/cpu/sanitizer/sanitizer_internal.h"
+#include "support/clock.h"
 #include "support/status.h"
 #include "support/together.h"
 #include "support/within_memory.h"
@@ -29,16 +36,20 @@ class CpuRun final : public PreparedRun {
     const auto count = static_cast<int64_t>(devices_.size());
     const DeviceAssignment& devices = e_.devices();
     const bool is_alone = devices.device_count() == 1;
+    if (!is_alone && e_.RunsApart()) return RunApart();
     if (is_alone && !e_.uses_communicator()) return devices_[0]->Run(nullptr, nullptr, ffi_run());
     const std::unique_ptr<Communicator> communicator =
         MakeCommunicator(e_.communicators(), devices);
     if (is_alone) return devices_[0]->Run(nullptr, communicator.get(), ffi_run());
-    DeviceGroup group(e_.reference_options(), devices.replica_count(), devices.partition_count(),
-                      communicator.get(), ffi_run());
+    std::optional<DeviceGroup> group;
+    if (!e_.stats().fallbacks.empty())
+      group.emplace(e_.reference_options(), devices.replica_count(), devices.partition_count(),
+                    communicator.get(), ffi_run());
     std::vector<absl::Status> ends(devices_.size());
     const auto run = [&](int64_t local) {
       absl::Status& end = ends[static_cast<size_t>(local)];
-      end = devices_[static_cast<size_t>(local)]->Run(&group, communicator.get());
+      end = devices_[static_cast<size_t>(local)]->Run(group.has_value() ? &*group : nullptr,
+                                                      communicator.get());
       communicator->Leave(devices.local()[local], !end.ok());
     };
     if (!RunTogether(count, run))
@@ -81,7 +92,42 @@ class CpuRun final : public PreparedRun {
   }
 
  private:
-  const CpuExecutable& e_;
+  // Runs that take longer in all are dealt to threads: waking one takes some 10 us.
+  static constexpr double kShortSeconds = 50e-6;
+
+  // Of devices that never wait for each other.
+  absl::Status RunApart() {
+    const size_t count = devices_.size();
+    size_t done = 0;
+    if (e_.device_seconds() < kShortSeconds) {
+      const double start = SteadySeconds();
+      double now = start;
+      for (; done < count && now - start < kShortSeconds; now = SteadySeconds(), ++done)
+        RETURN_IF_ERROR(devices_[done]->Run(nullptr, nullptr));
+      if (done > 0) e_.set_device_seconds((now - start) / static_cast<double>(done));
+      if (done == count) return absl::OkStatus();
+    }
+    return RunOnCores(done);
+  }
+
+  // The devices from `first` on.
+  absl::Status RunOnCores(size_t first) {
+    std::vector<absl::Status> ends(devices_.size());
+    std::atomic<size_t> next = first;
+    const auto run = [&](int64_t) {
+      for (size_t k = next++; k < devices_.size(); k = next++) {
+        const double start = SteadySeconds();
+        ends[k] = devices_[k]->Run(nullptr, nullptr);
+        if (k + 1 == devices_.size()) e_.set_device_seconds(SteadySeconds() - start);
+      }
+    };
+    const auto cores = static_cast<int64_t>(std::thread::hardware_concurrency());
+    const int64_t left = static_cast<int64_t>(devices_.size() - first);
+    if (!RunTogether(std::clamp<int64_t>(cores, 1, left), run)) run(0);
+    return FirstFailure(ends);
+  }
+
+  CpuExecutable& e_;
   std::vector<std::unique_ptr<DeviceRun>> devices_;
 };
 

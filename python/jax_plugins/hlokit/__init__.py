@@ -8,8 +8,8 @@ import os
 import pathlib
 
 LIBRARY = "libpjrt_hlokit.so"
-# Kept newest first; others may work, but no test has said so.
-TESTED_JAX = ("0.10.2",)
+# Newest first; others may work, but no test has said so. initialize() says which these are where JAX is another.
+TESTED_JAX = ("0.10.2", "0.10.1", "0.10.0")
 
 
 def library_path():
@@ -183,12 +183,29 @@ def client_options():
 
 
 def initialize():
-    """Registers the platform; JAX calls it. Raises FileNotFoundError where the library is not there."""
+    """Registers the platform; JAX calls it. Warns of a version of JAX that was not tested.
+
+    Raises FileNotFoundError where the library is not there, RuntimeError where this JAX lacks what hlokit leans on.
+    """
+    import jax  # pylint: disable=import-outside-toplevel
+
+    library, tested = library_path(), " and ".join(TESTED_JAX)
+    if jax.__version__ not in TESTED_JAX:
+        import warnings  # pylint: disable=import-outside-toplevel
+
+        warnings.warn(f"hlokit was tested with JAX {tested}; this is JAX {jax.__version__}", stacklevel=2)
+    try:
+        register(library)
+    except (AttributeError, ImportError, KeyError, TypeError) as error:
+        raise RuntimeError(f"hlokit works with JAX {tested}; JAX {jax.__version__} lacks what it leans on: {error!r}") from error
+
+
+def register(library):
+    """The platform, its lowering rules and what else JAX gives its own platforms alone."""
     from jax._src import xla_bridge  # pylint: disable=import-outside-toplevel
 
     from . import callbacks, dlpack, ffi, forks, inspections  # pylint: disable=import-outside-toplevel
 
-    library = library_path()
     xla_bridge._nonexperimental_plugins.add("hlokit")  # pylint: disable=protected-access
     xla_bridge.register_plugin("hlokit", priority=0, library_path=str(library), options=client_options)
     lower_as_cpu()

@@ -5,6 +5,7 @@ ctypes) looks the number up and hands the arguments over as numpy arrays. An exc
 Ordered callbacks take JAX's token through an optimization barrier, so that one starts when the one before has its results.
 """
 import ctypes
+import inspect
 import itertools
 import threading
 import traceback
@@ -132,6 +133,18 @@ def _keep(ctx, site):
     _calling.add(ctx.module_context.module)
 
 
+def _with_context(function, ctx, *arguments):
+    """Calls a function of JAX's mlir that takes the module's context first, but in JAX 0.10.0."""
+    takes_context = "ctx" in inspect.signature(function).parameters
+    return function(*[ctx.module_context] * takes_context, *arguments)
+
+
+def _ir_type(ctx, aval):
+    from jax._src.interpreters import mlir  # pylint: disable=import-outside-toplevel
+
+    return _with_context(mlir.aval_to_ir_type, ctx, aval)
+
+
 def _emit(ctx, callback, token, operands, operand_avals, result_avals, has_side_effect, sharding):
     """What emit_python_callback gives: results, the next token, what to keep alive."""
     from jax._src.interpreters import mlir  # pylint: disable=import-outside-toplevel
@@ -143,11 +156,11 @@ def _emit(ctx, callback, token, operands, operand_avals, result_avals, has_side_
     operands = list(operands)
     if token:
         token, *operands = hlo.optimization_barrier([token, *operands]) if operands else [token]
-    types = [mlir.aval_to_ir_type(ctx.module_context, aval) for aval in result_avals]
+    types = [_ir_type(ctx, aval) for aval in result_avals]
     call = mlir.custom_call(TARGET, result_types=types, operands=operands, has_side_effect=has_side_effect or bool(token), api_version=4,
                             backend_config={"index": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), site.number)})
     if sharding is not None:
-        mlir.set_sharding(ctx.module_context, call, sharding)
+        _with_context(mlir.set_sharding, ctx, call, sharding)
     results = list(call.results)
     if token and results:
         token, *results = hlo.optimization_barrier([token, *results])
@@ -167,7 +180,7 @@ def _lower_buffer_callback(ctx, *operands, callback, in_tree, out_tree, has_side
 
     site = _BufferSite(on_buffers, list(ctx.avals_in), list(ctx.avals_out))
     _keep(ctx, site)
-    call = mlir.custom_call(TARGET, result_types=[mlir.aval_to_ir_type(ctx.module_context, aval) for aval in ctx.avals_out],
+    call = mlir.custom_call(TARGET, result_types=[_ir_type(ctx, aval) for aval in ctx.avals_out],
                             operands=list(operands), has_side_effect=has_side_effect, api_version=4,
                             operand_output_aliases=dict(input_output_aliases),
                             backend_config={"index": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), site.number)})

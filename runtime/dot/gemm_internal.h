@@ -185,6 +185,8 @@ struct GemmIsa {
   GemmKernels<uint64_t> u64;
 };
 
+// Rows of A at most that row-dot kernels take, where sums are so deep.
+int64_t MaxDotRows(int64_t depth);
 // Computes C by row-dot kernels if A has few rows, B is made for them (it lies along k in runs that
 // fill vectors) and they need no packing that would pay; else returns false.
 bool RunRowDots(void* ctx, const GemmKernels<float>& kernels, const GemmSource& a,

@@ -203,6 +203,12 @@ HLOKIT_INLINE void CopyRun(const S* from, int64_t count, T* to) {
       return;
     }
   }
+#if HLOKIT_VECTOR_BYTES == 64
+  if constexpr (__is_same(T, float) && __is_same(S, float)) {
+    const auto lanes = static_cast<__mmask16>((1u << count) - 1);
+    return _mm512_mask_storeu_ps(to, lanes, _mm512_maskz_loadu_ps(lanes, from));
+  }
+#endif
   for (int64_t i = 0; i < count; ++i) to[i] = Convert<T>(from[i]);
 }
 
@@ -219,8 +225,8 @@ static void Gather(const S* from, const IndexMap& map, int64_t x0, int64_t count
   } else if (map.run < 4) {
     for (int64_t i = 0; i < count; ++i) to[i] = Convert<T>(from[map.table[x0 + i]]);
   } else {
-    for (int64_t i = 0; i < count;) {
-      const int64_t length = Least(RunFrom(map, x0 + i), count - i);
+    int64_t length = Least(RunFrom(map, x0), count);  // runs after the first one are whole
+    for (int64_t i = 0; i < count; length = Least(map.run, count - i)) {
       CopyRun(from + map.table[x0 + i], length, to + i);
       i += length;
     }

@@ -43,10 +43,14 @@ class Product {
     const double padded = Padded(c_.cols.size) * c_.rows.size;
     const double swapped = Padded(c_.rows.size) * c_.cols.size;
     if (swapped != padded && (swapped < 0.8 * padded || padded < 0.8 * swapped))
-      return swapped < padded;
+      return swapped < padded && !(TransposesRows() && c_.cols.size > MaxDotRows(a_.k.size));
     return c_.rows.table == nullptr && c_.rows.stride == 1 && c_.cols.stride != 1 &&
            c_.rows.size > 1;
   }
+
+  // Whether A, as columns of the product that computes C transposed, would be transposed to be
+  // packed: that takes longer than what padding costs.
+  bool TransposesRows() const { return kernels_->depth_unit == 1 && LiesAlongK(a_); }
 
   bool IsNarrow(int64_t cols) const {
     return kernels_->vectors[kGemmNarrow] > 0 && cols <= kernels_->lanes;

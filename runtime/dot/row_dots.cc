@@ -121,7 +121,7 @@ template <typename T>
 bool Run(void* ctx, const GemmKernels<T>& kernels, const GemmSource& a, const GemmSource& b,
          const GemmTarget& c) {
   const int64_t depth = a.k.size;
-  const int64_t most = std::clamp(depth / kDepthForRow, int64_t{kGemmDotRows}, kMaxRows);
+  const int64_t most = MaxDotRows(depth);
   const RowDotKernel<T>* by_rows = KernelsFor(kernels, b.type);
   // A vector meets short columns as they come, unless they overlap as those of convolutions.
   const bool short_ones = c.rows.size == 1 && b.outer.table == nullptr && b.outer.stride >= depth;
@@ -135,6 +135,10 @@ bool Run(void* ctx, const GemmKernels<T>& kernels, const GemmSource& a, const Ge
 }
 
 }  // namespace
+
+int64_t MaxDotRows(int64_t depth) {
+  return std::clamp(depth / kDepthForRow, int64_t{kGemmDotRows}, kMaxRows);
+}
 
 bool RunRowDots(void* ctx, const GemmKernels<float>& kernels, const GemmSource& a,
                 const GemmSource& b, const GemmTarget& c) {

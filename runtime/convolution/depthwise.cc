@@ -6,8 +6,8 @@
 // Padding costs no copy (RunDepthwiseLines): a line of output places along the last dimension is
 // three runs, in whose middle every window lies inside along the line; each run has a list of the
 // window's places that meet input, made once for a line. Weights of a 3 x 3 window stay in
-// registers along the run. That leaves a load
-// and a multiply-add for each place of the window and vector of features.
+// registers along the run, over as many lines as have the same list, whose inputs
+// are read once; neighbouring places share what they load.
 #include "runtime/convolution/depthwise_internal.h"
 
 #include <algorithm>
@@ -61,7 +61,9 @@ std::vector<int64_t> Offsets(const OwnedIndexMap& map) {
   return offsets;
 }
 
-constexpr int64_t kMaxTaps = 128;  // of a window whose lists lie on the stack
+constexpr int64_t kMaxTaps = 128;           // of a window whose lists lie on the stack
+constexpr int64_t kBlockFloats = 64 << 10;  // input of lines that are worked on together
+constexpr int64_t kLinesTogether = 8;       // that a thread takes
 
 // Window places that meet input, as offsets into both operands.
 struct Taps {
@@ -102,12 +104,15 @@ class DepthwiseLines {
     return lines;
   }
 
-  void Run(int64_t line) const {
+  // Lines [line, end), as many as go together; returns how many.
+  int64_t Run(int64_t line, int64_t end) const {
     Taps lists[2];
     Taps* taps = &lists[0];
     Taps* more = &lists[1];
     taps->count = 1;
     taps->lhs[0] = taps->rhs[0] = 0;
+    const int64_t lines = Together(line, end);
+    const HlokitConvDim& across = c_.dims[std::max<int64_t>(0, c_.spatial_rank - 2)];
     int64_t out = 0;
     for (int64_t i = c_.spatial_rank - 2; i >= 0; --i) {
       const HlokitConvDim& d = c_.dims[i];
@@ -122,10 +127,30 @@ class DepthwiseLines {
       const bool inside = o >= begin_ && o < end_;
       const int64_t places = inside ? end_ - o : 1;
       Extend(last_, o, *taps, *more);
-      line_({lhs, rhs_, more->lhs, more->rhs, more->count, c_.in_features, places,
-             last_.window_stride * last_.lhs_stride, last_.out_stride, to + o * last_.out_stride});
+      lines_({lhs, rhs_, more->lhs, more->rhs, more->count, c_.in_features, places,
+              last_.window_stride * last_.lhs_stride, last_.out_stride, lines,
+              across.window_stride * across.lhs_stride, across.out_stride,
+              to + o * last_.out_stride});
       o += places;
     }
+    return lines;
+  }
+
+  // Lines from `line` on whose windows lie inside along the dimension before the last: their taps
+  // are the same. Their inputs stay in the second-level cache over all features.
+  int64_t Together(int64_t line, int64_t end) const {
+    if (c_.spatial_rank < 2) return 1;
+    const HlokitConvDim& d = c_.dims[c_.spatial_rank - 2];
+    const int64_t first = line % d.out_size, line_floats = last_.lhs_size * c_.in_features;
+    const int64_t most = std::min(
+        {end - line, d.out_size - first, std::max<int64_t>(1, kBlockFloats / line_floats)});
+    const auto inside = [&](int64_t o) {
+      const int64_t at = o * d.window_stride - d.pad_low;
+      return at >= 0 && at + (d.rhs_size - 1) * d.rhs_dilation < d.lhs_size;
+    };
+    int64_t count = 0;
+    while (count < most && inside(first + count)) ++count;
+    return std::max<int64_t>(count, 1);
   }
 
  private:
@@ -134,7 +159,7 @@ class DepthwiseLines {
   const float *lhs_, *rhs_;
   float* out_;
   int64_t begin_, end_;
-  const DepthwiseLine line_ = HLOKIT_OF_BEST_ISA(kDepthwiseLine);
+  const DepthwiseLinesKernel lines_ = HLOKIT_OF_BEST_ISA(kDepthwiseLines);
 };
 
 }  // namespace
@@ -153,8 +178,12 @@ bool RunDepthwiseLines(void* ctx, const HlokitConvDesc& c, const char* lhs, cons
                              reinterpret_cast<const float*>(rhs), reinterpret_cast<float*>(out));
   const int64_t places = c.dims[c.spatial_rank - 1].out_size;
   const int64_t work = std::max<int64_t>(1, taps * form.features * places);
-  ParallelFor(ctx, lines.count(), (1 << 16) / work + 1, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) lines.Run(i);
+  // Neighbouring lines share inputs; each thread takes as many of them.
+  const int64_t threads = hlokit_num_threads(ctx), count = lines.count();
+  const int64_t each = CeilDiv(count, threads * CeilDiv(count, threads * kLinesTogether));
+  const int64_t grain = std::max((1 << 16) / work + 1, each);
+  ParallelFor(ctx, count, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end;) i += lines.Run(i, end);
   });
   return true;
 }

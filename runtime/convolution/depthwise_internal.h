@@ -23,27 +23,28 @@ using DepthwiseRow = void (*)(const float* lhs, const float* rhs, const int64_t*
                               const int64_t* rhs_taps, int64_t taps, int64_t features,
                               bool accumulate, float* out);
 
-// Neighbouring places of the output that meet the same places of the window:
-// out[p * out_step + c] = sum over t of lhs[p * lhs_step + lhs_taps[t] + c] * rhs[rhs_taps[t] + c].
+// Neighbouring places p of neighbouring lines l of the output that meet the same places of the
+// window: out[l * out_line + p * out_step + c] =
+// sum over t of lhs[l * lhs_line + p * lhs_step + lhs_taps[t] + c] * rhs[rhs_taps[t] + c].
 struct DepthwiseTask {
   const float *lhs, *rhs;
   const int64_t *lhs_taps, *rhs_taps;
-  int64_t taps, features, places, lhs_step, out_step;
+  int64_t taps, features, places, lhs_step, out_step, lines, lhs_line, out_line;
   float* out;
 };
-using DepthwiseLine = void (*)(const DepthwiseTask& task);
+using DepthwiseLinesKernel = void (*)(const DepthwiseTask& task);
 
 namespace isa_base {
 extern const DepthwiseRow kDepthwiseRow;
-extern const DepthwiseLine kDepthwiseLine;
+extern const DepthwiseLinesKernel kDepthwiseLines;
 }  // namespace isa_base
 namespace isa_avx2 {
 extern const DepthwiseRow kDepthwiseRow;
-extern const DepthwiseLine kDepthwiseLine;
+extern const DepthwiseLinesKernel kDepthwiseLines;
 }  // namespace isa_avx2
 namespace isa_avx512 {
 extern const DepthwiseRow kDepthwiseRow;
-extern const DepthwiseLine kDepthwiseLine;
+extern const DepthwiseLinesKernel kDepthwiseLines;
 }  // namespace isa_avx512
 
 }  // namespace hlokit

@@ -45,48 +45,92 @@ void Row(const float* lhs, const float* rhs, const int64_t* lhs_taps, const int6
   }
 }
 
-// A vector of features at a time: its weights stay in registers over all places.
+// Whether neighbouring places meet the same inputs: the taps of a row of the window are as far
+// apart as the inputs of two places.
+HLOKIT_INLINE bool SharesInputs(const DepthwiseTask& task) {
+  for (int64_t t = 0; t + 1 < task.taps; ++t)
+    if (t % 3 != 2 && task.lhs_taps[t + 1] - task.lhs_taps[t] != task.lhs_step) return false;
+  return true;
+}
+
+// kPlaces neighbouring results, whose rows of the window overlap: each input is loaded once.
+template <int kTaps, int kPlaces>
+HLOKIT_INLINE void SharedPlaces(const float* const* x, int64_t at, int64_t step,
+                                const Vector* weights, float* out, int64_t out_step) {
+  Vector sum[kPlaces] = {};
+#pragma GCC unroll 3
+  for (int row = 0; row < kTaps; row += 3) {
+    Vector input[kPlaces + 2];
+#pragma GCC unroll 8
+    for (int i = 0; i < kPlaces + 2; ++i) input[i] = Load(x[row] + at + i * step);
+#pragma GCC unroll 3
+    for (int tap = 0; tap < 3; ++tap) {
+#pragma GCC unroll 8
+      for (int p = 0; p < kPlaces; ++p) sum[p] += input[p + tap] * weights[row + tap];
+    }
+  }
+#pragma GCC unroll 8
+  for (int p = 0; p < kPlaces; ++p) *reinterpret_cast<Unaligned*>(out + p * out_step) = sum[p];
+}
+
+// A vector of features at a time: its weights stay in registers over all places, and inputs that
+// the lines share in the first-level cache.
 template <int kTaps>
-HLOKIT_INLINE void LineOf(const DepthwiseTask& task) {
+HLOKIT_INLINE void LinesOf(const DepthwiseTask& task) {
+  constexpr int kTogether = 4;  // places
+  const bool shares = SharesInputs(task);
   int64_t c = 0;
   for (; c + kLanes <= task.features; c += kLanes) {
     Vector weights[kTaps];
-    const float* x[kTaps];
 #pragma GCC unroll 9
-    for (int t = 0; t < kTaps; ++t) {
-      weights[t] = Load(task.rhs + task.rhs_taps[t] + c);
-      x[t] = task.lhs + task.lhs_taps[t] + c;
-    }
-    float* out = task.out + c;
-    for (int64_t p = 0, at = 0; p < task.places; ++p, at += task.lhs_step, out += task.out_step) {
-      Vector sum = {};
+    for (int t = 0; t < kTaps; ++t) weights[t] = Load(task.rhs + task.rhs_taps[t] + c);
+    for (int64_t line = 0; line < task.lines; ++line) {
+      const float* x[kTaps];
 #pragma GCC unroll 9
-      for (int t = 0; t < kTaps; ++t) sum += Load(x[t] + at) * weights[t];
-      *reinterpret_cast<Unaligned*>(out) = sum;
+      for (int t = 0; t < kTaps; ++t) x[t] = task.lhs + line * task.lhs_line + task.lhs_taps[t] + c;
+      float* out = task.out + line * task.out_line + c;
+      int64_t p = 0, at = 0;
+      for (; shares && p + kTogether <= task.places; p += kTogether) {
+        SharedPlaces<kTaps, kTogether>(x, at, task.lhs_step, weights, out, task.out_step);
+        at += kTogether * task.lhs_step;
+        out += kTogether * task.out_step;
+      }
+      for (; p < task.places; ++p, at += task.lhs_step, out += task.out_step) {
+        Vector sum = {};
+#pragma GCC unroll 9
+        for (int t = 0; t < kTaps; ++t) sum += Load(x[t] + at) * weights[t];
+        *reinterpret_cast<Unaligned*>(out) = sum;
+      }
     }
   }
   for (; c < task.features; ++c) {
-    for (int64_t p = 0; p < task.places; ++p) {
-      float sum = 0;
-      for (int t = 0; t < kTaps; ++t)
-        sum += task.lhs[p * task.lhs_step + task.lhs_taps[t] + c] * task.rhs[task.rhs_taps[t] + c];
-      task.out[p * task.out_step + c] = sum;
+    for (int64_t line = 0; line < task.lines; ++line) {
+      const float* lhs = task.lhs + line * task.lhs_line + c;
+      float* out = task.out + line * task.out_line + c;
+      for (int64_t p = 0; p < task.places; ++p) {
+        float sum = 0;
+        for (int t = 0; t < kTaps; ++t)
+          sum += lhs[p * task.lhs_step + task.lhs_taps[t]] * task.rhs[task.rhs_taps[t] + c];
+        out[p * task.out_step] = sum;
+      }
     }
   }
 }
 
 // Windows of 3 x 3, whole and with a row less at the edge; others place by place.
-void Line(const DepthwiseTask& task) {
-  if (task.taps == 9) return LineOf<9>(task);
-  if (task.taps == 6) return LineOf<6>(task);
-  for (int64_t p = 0; p < task.places; ++p)
-    Row(task.lhs + p * task.lhs_step, task.rhs, task.lhs_taps, task.rhs_taps, task.taps,
-        task.features, false, task.out + p * task.out_step);
+void Lines(const DepthwiseTask& task) {
+  if (task.taps == 9) return LinesOf<9>(task);
+  if (task.taps == 6) return LinesOf<6>(task);
+  for (int64_t line = 0; line < task.lines; ++line)
+    for (int64_t p = 0; p < task.places; ++p)
+      Row(task.lhs + line * task.lhs_line + p * task.lhs_step, task.rhs, task.lhs_taps,
+          task.rhs_taps, task.taps, task.features, false,
+          task.out + line * task.out_line + p * task.out_step);
 }
 
 }  // namespace
 
-constexpr DepthwiseLine kDepthwiseLine = &Line;
+constexpr DepthwiseLinesKernel kDepthwiseLines = &Lines;
 constexpr DepthwiseRow kDepthwiseRow = &Row;
 
 }  // namespace hlokit::HLOKIT_ISA

@@ -77,6 +77,7 @@ class MlirBytecodeReader {
   bool BuiltinType(BytecodeCursor& c, MlirType& type);
   bool StablehloAttribute(BytecodeCursor& c, MlirAttribute& a);
   bool MhloAttribute(BytecodeCursor& c, MlirAttribute& a);
+  bool ChloAttribute(BytecodeCursor& c, MlirAttribute& a);
   bool VhloAttribute(BytecodeCursor& c, MlirAttribute& a);
   bool VhloType(BytecodeCursor& c, MlirType& type);
   bool DenseArray(BytecodeCursor& c, MlirAttribute& a);

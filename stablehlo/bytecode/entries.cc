@@ -103,6 +103,7 @@ bool MlirBytecodeReader::ResolveAttribute(Entry& entry) {
                     : entry.dialect == "vhlo"      ? VhloAttribute(c, made)
                     : entry.dialect == "stablehlo" ? StablehloAttribute(c, made)
                     : entry.dialect == "mhlo"      ? MhloAttribute(c, made)
+                    : entry.dialect == "chlo"      ? ChloAttribute(c, made)
                     : entry.dialect == "sdy"       ? SdyAttribute(c, made)
                                                    : c.Fail("binary attributes of the dialect ",
                                                             entry.dialect, " are not known");

@@ -106,6 +106,14 @@ bool MlirBytecodeReader::MhloAttribute(BytecodeCursor& c, MlirAttribute& a) {
                              : c.Fail("mhlo attributes of code ", code, " are not known");
 }
 
+// The others that chlo has are written as text.
+bool MlirBytecodeReader::ChloAttribute(BytecodeCursor& c, MlirAttribute& a) {
+  uint64_t code = 0;
+  if (!c.VarInt(code)) return false;
+  if (code > 1) return c.Fail("chlo attributes of code ", code, " are not known");
+  return EnumAttribute(c, code == 0 ? kDirections : kComparisonTypes, a);
+}
+
 // Types of operands and sum, three counts, and a byte that allows an imprecise sum.
 bool MlirBytecodeReader::DotAlgorithmFields(BytecodeCursor& c, MlirAttribute& a) {
   a.kind = MlirAttribute::Kind::kDict;

@@ -75,5 +75,17 @@ FusionParts FindFusionParts(const Computation& body) {
   return parts;
 }
 
+bool IsOfScalars(const Instruction& i) {
+  const auto is_scalar = [](const Instruction* part) {
+    return part->opcode() == Opcode::kTuple ||
+           (part->shape().IsScalar() &&
+            (part->IsConstant() || part->IsParameter() || HasTrait(part->opcode(), kElementwise)));
+  };
+  if (i.opcode() != Opcode::kFusion) return is_scalar(&i);
+  bool all = true;
+  i.to_apply()->ForEach([&](const Instruction* part) { all &= is_scalar(part); });
+  return all;
+}
+
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -1,4 +1,4 @@
-// The parts of a fusion that compute independently of each other.
+// The parts of a fusion: which compute independently of each other, whether all are scalars.
 #pragma once
 
 #include <vector>
@@ -16,6 +16,10 @@ struct FusionParts {
   std::vector<int> of_parameter;  // -1: in none, or a scalar that all may read
 };
 FusionParts FindFusionParts(const Computation& body);
+
+// Whether one thread that computes the results of `i`, a fusion or an elementwise operation, does
+// all that there is to do: nothing that its body computes or reads is more than a scalar.
+bool IsOfScalars(const Instruction& i);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -4,6 +4,8 @@
 // parts (analysis/fusion_parts) gets a choice for each part.
 #include "codegen/kernel_strategies.h"
 
+#include "analysis/fusion_parts.h"
+
 namespace hlokit {
 namespace {
 
@@ -34,26 +36,13 @@ std::vector<Kernel> KernelsOf(const KernelRequest& request,
   return out;
 }
 
-// Whether one thread that computes all results and then stores them is all that there is to do.
-bool IsOfScalars(const Instruction& i) {
-  if (i.opcode() != Opcode::kFusion || !i.shape().IsTuple()) return false;
-  for (const ShapeLeaf& leaf : Leaves(i.shape()))
-    if (!leaf.shape->IsScalar()) return false;
-  bool all = true;
-  i.to_apply()->ForEach([&](const Instruction* part) {
-    const bool names = part->opcode() == Opcode::kParameter || part->IsConstant() ||
-                       part->opcode() == Opcode::kTuple;
-    all &= names || (part->shape().IsScalar() && HasTrait(part->opcode(), kElementwise));
-  });
-  return all;
-}
-
 }  // namespace
 
 std::vector<Kernel> MakeKernels(const Instruction& i, const InPlace& in_place,
                                 const TargetInfo& target,
                                 absl::Span<const KernelStrategy> strategies) {
-  if (target.merges_scalars && IsOfScalars(i)) {
+  if (target.merges_scalars && i.opcode() == Opcode::kFusion && i.shape().IsTuple() &&
+      IsOfScalars(i)) {
     std::vector<Kernel> together;
     const KernelRequest request{Expression::Of(&i), in_place, target};
     if (AddElementKernels(request, together)) {

@@ -16,6 +16,7 @@
 #include "analysis/module_size.h"
 #include "passes/framework/pass.h"
 #include "passes/framework/pass_arguments.h"
+#include "passes/rewrite/control_edges.h"
 #include "passes/rewrite/dead_code.h"
 #include "passes/rewrite/inline_body.h"
 #include "support/status.h"
@@ -37,7 +38,7 @@ bool IsManualBody(const Computation& c) {
 
 bool IsInlineable(const Instruction* i, bool manual_bodies) {
   if (i->opcode() != Opcode::kCall || !i->backend_config().empty()) return false;
-  if (!i->control_predecessors().empty() || !i->control_successors().empty()) return false;
+  if (HasControlEdges(*i)) return false;
   for (const auto& [key, value] : i->extras().frontend_attributes)
     if (key == "inlineable" && (value == "false" || value == "xla_late")) return false;
   if (!manual_bodies && IsManualBody(*i->to_apply())) return false;

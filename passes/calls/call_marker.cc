@@ -9,6 +9,7 @@
 #include "ir/frontend_attributes.h"
 #include "passes/framework/pass.h"
 #include "passes/framework/pass_arguments.h"
+#include "passes/rewrite/control_edges.h"
 #include "passes/rewrite/dead_code.h"
 #include "passes/rewrite/hlo_writer.h"
 #include "support/status.h"
@@ -43,8 +44,7 @@ absl::string_view CalleeOf(const Instruction* mark) {
 
 bool IsPlainCall(const Instruction* i, absl::string_view callee) {
   return i->opcode() == Opcode::kCall && i->operand_count() > 0 && i->shape().IsArray() &&
-         (callee.empty() || i->to_apply()->name() == callee) && i->control_predecessors().empty() &&
-         i->control_successors().empty() &&
+         (callee.empty() || i->to_apply()->name() == callee) && !HasControlEdges(*i) &&
          std::all_of(i->operands().begin(), i->operands().end(),
                      [](const Instruction* x) { return x->shape().IsArray(); });
 }
@@ -128,9 +128,7 @@ std::optional<MarkedBlock> BlockOf(Instruction* after, Instruction* before,
       if (x == before) return std::nullopt;  // the tuple itself
       if (IsPartOf(x, before) || wanted[x] || (!needs_before[x] && !IsOfConstants(x))) continue;
       wanted[x] = true;
-      if (x->HasSideEffect() || !x->control_predecessors().empty() ||
-          !x->control_successors().empty())
-        return std::nullopt;
+      if (x->HasSideEffect() || HasControlEdges(*x)) return std::nullopt;
       work.push_back(x);
     }
   }

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "passes/framework/pass.h"
+#include "passes/rewrite/control_edges.h"
 #include "passes/rewrite/dead_code.h"
 #include "passes/rewrite/parameters.h"
 #include "passes/rewrite/while_state.h"
@@ -88,7 +89,7 @@ absl::StatusOr<bool> CleanUpParameters(Module& module) {
       changed |= ForwardArguments(i);
       if (callers[i->to_apply()->id()] != 1) continue;
       changed |= DropUnread(i);
-      const bool plain = i->control_predecessors().empty() && i->control_successors().empty();
+      const bool plain = !HasControlEdges(*i);
       if (plain) changed |= DropArguments(i);
     }
   if (changed)

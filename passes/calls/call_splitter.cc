@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "passes/framework/pass.h"
 #include "passes/framework/pass_arguments.h"
+#include "passes/rewrite/control_edges.h"
 #include "passes/rewrite/dead_code.h"
 
 namespace hlokit {
@@ -128,8 +129,7 @@ class CallSplitter final : public Pass {
     bool changed = false;
     for (Computation* c : module.ComputationsPostOrder())
       for (Instruction* i : c->PostOrder()) {
-        if (i->opcode() != Opcode::kCall || !i->control_predecessors().empty() ||
-            !i->control_successors().empty() ||
+        if (i->opcode() != Opcode::kCall || HasControlEdges(*i) ||
             (!calls_.empty() && i->to_apply()->name() != calls_))
           continue;
         Splitter splitter(*i->to_apply(), *boundary);

@@ -4,6 +4,7 @@
 // before the conditional and a get-tuple-element after it. Cost: linear.
 //   conditional(p, x, y)  ->  get-tuple-element(conditional(p, (x), (y)), 0)
 #include "passes/framework/pass.h"
+#include "passes/rewrite/control_edges.h"
 #include "passes/rewrite/while_state.h"
 
 namespace hlokit {
@@ -73,7 +74,7 @@ absl::StatusOr<bool> CanonicalizeConditionals(Module& module) {
   for (Computation* c : module.ComputationsPostOrder())
     for (Instruction* i : c->Instructions()) {
       if (i->opcode() != Opcode::kConditional || IsCanonical(i)) continue;
-      if (!i->control_predecessors().empty() || !i->control_successors().empty()) continue;
+      if (HasControlEdges(*i)) continue;
       OwnBranches(i, callers);
       Canonicalize(i);
       changed = true;

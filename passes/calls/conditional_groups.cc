@@ -10,6 +10,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "passes/cleanup/cse.h"
+#include "passes/rewrite/control_edges.h"
 
 namespace hlokit {
 namespace {
@@ -212,8 +213,7 @@ class Planner {
     const Instruction* i = group.first();
     if (i->IsParameter()) return false;
     for (const Instruction* member : group.members)
-      if (!member->control_predecessors().empty() || !member->control_successors().empty())
-        return false;
+      if (HasControlEdges(*member)) return false;
     if (i->opcode() == Opcode::kTuple && i == conditional_->parent()->root()) return false;
     if (group.side != Side::kInside && IsCommunication(i)) return false;
     if (group.side == Side::kOperand) {

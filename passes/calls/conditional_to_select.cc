@@ -5,6 +5,7 @@
 // the branches.
 //   conditional(p, a, b), {f, g}  ->  select(p, f(a), g(b))
 #include "passes/framework/pass.h"
+#include "passes/rewrite/control_edges.h"
 #include "passes/rewrite/dead_code.h"
 #include "passes/rewrite/hlo_writer.h"
 #include "passes/rewrite/inline_body.h"
@@ -15,7 +16,7 @@ namespace {
 bool MaySelect(const Instruction* i) {
   return i->opcode() == Opcode::kConditional && i->called().size() == 2 &&
          IsPred(i->operand(0)->shape().type) && i->shape().IsArray() && !i->HasSideEffect() &&
-         i->control_predecessors().empty() && i->control_successors().empty();
+         !HasControlEdges(*i);
 }
 
 Instruction* Selected(Instruction* i) {

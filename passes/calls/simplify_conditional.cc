@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "passes/framework/pass.h"
+#include "passes/rewrite/control_edges.h"
 #include "passes/rewrite/dead_code.h"
 #include "passes/rewrite/while_state.h"
 
@@ -24,8 +25,7 @@ int64_t BranchTaken(const Instruction* conditional, int64_t index) {
 
 // The parts of the result that are read; nothing where it is no tuple, or read as a whole.
 std::optional<std::vector<bool>> PartsRead(const Instruction* conditional) {
-  if (!conditional->shape().IsTuple() || conditional->IsRoot() ||
-      !conditional->control_predecessors().empty() || !conditional->control_successors().empty())
+  if (!conditional->shape().IsTuple() || conditional->IsRoot() || HasControlEdges(*conditional))
     return std::nullopt;
   std::vector<bool> read(conditional->shape().elements.size(), false);
   for (const Instruction* user : conditional->users()) {
@@ -140,8 +140,7 @@ bool Simplify(Computation& computation, const std::vector<int>& callers) {
       continue;
     }
     const Literal* choice = i->operand(0)->literal();
-    if (choice == nullptr || !i->control_predecessors().empty() || !i->control_successors().empty())
-      continue;
+    if (choice == nullptr || HasControlEdges(*i)) continue;
     const int64_t taken = BranchTaken(i, choice->GetInt(0));
     auto call = std::make_unique<Instruction>(
         Opcode::kCall, i->shape(),

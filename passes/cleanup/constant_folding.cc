@@ -11,6 +11,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "interpreter/interpreter.h"
 #include "passes/framework/pass.h"
+#include "passes/rewrite/control_edges.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -53,7 +54,7 @@ bool MayFold(const Instruction* i) {
   if (!Folds(i->opcode()) || !i->shape().IsArray() || i->shape().HasDynamicDims() ||
       SplitsBytes(*i))
     return false;
-  if (!i->control_predecessors().empty() || !i->control_successors().empty()) return false;
+  if (HasControlEdges(*i)) return false;
   if (i->shape().ElementCount() > kMaxFoldedElements || i->operand_count() == 0) return false;
   double work = static_cast<double>(i->shape().ElementCount());
   bool plain = false;  // broadcasts alone are for other rules

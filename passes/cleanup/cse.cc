@@ -15,6 +15,7 @@
 #include "absl/hash/hash.h"
 #include "absl/strings/string_view.h"
 #include "passes/rewrite/any_layout.h"
+#include "passes/rewrite/control_edges.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -25,7 +26,7 @@ constexpr int64_t kMaxComparedFunction = 64;
 bool Mergeable(const Instruction* i) {
   constexpr uint16_t kKeep = kSideEffect | kCollective | kAsyncStart | kAsyncDone;
   if ((Info(i->opcode()).traits & kKeep) != 0) return false;
-  if (!i->control_predecessors().empty() || !i->control_successors().empty()) return false;
+  if (HasControlEdges(*i)) return false;
   switch (i->opcode()) {
     case Opcode::kParameter:
     case Opcode::kAsyncUpdate:

@@ -3,6 +3,7 @@
 // constants. Cost: linear.
 //   negate(f32[0,3] x)  ->  constant f32[0,3]
 #include "passes/framework/pass.h"
+#include "passes/rewrite/control_edges.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -12,8 +13,7 @@ bool IsEmpty(const Instruction* i) {
   if (i->IsConstant() || i->IsParameter() || !i->shape().IsArray() || i->shape().HasDynamicDims())
     return false;
   return i->shape().ElementCount() == 0 && !i->HasSideEffect() &&
-         !HasTrait(i->opcode(), kCollective) && i->control_predecessors().empty() &&
-         i->control_successors().empty();
+         !HasTrait(i->opcode(), kCollective) && !HasControlEdges(*i);
 }
 
 absl::StatusOr<bool> EliminateZeroSized(Computation& computation) {

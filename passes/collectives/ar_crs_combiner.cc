@@ -13,6 +13,7 @@
 #include <algorithm>
 
 #include "passes/framework/pass.h"
+#include "passes/rewrite/control_edges.h"
 #include "passes/rewrite/device_groups.h"
 #include "passes/rewrite/expander.h"
 #include "passes/rewrite/matchers.h"
@@ -23,7 +24,7 @@ namespace {
 bool AddsUp(const Instruction* i) {
   return i->opcode() == Opcode::kAllReduce && i->operand_count() == 1 && i->shape().IsArray() &&
          IsFloat(i->shape().type) && ReducerOpcode(*i->to_apply()) == Opcode::kAdd &&
-         i->control_predecessors().empty() && i->control_successors().empty();
+         !HasControlEdges(*i);
 }
 
 // Whether each group is all partitions of one replica.
@@ -50,7 +51,7 @@ class Unsummed {
   bool CanMake(const Instruction* i, const Instruction* user, int depth = 0) const {
     if (IsSame(i)) return true;
     if (depth > kLongestWay || i->users().size() != 1 || i->users()[0] != user || i->IsRoot() ||
-        !i->control_predecessors().empty() || !i->control_successors().empty())
+        HasControlEdges(*i))
       return false;
     if (IsOverPartitions(i)) return true;
     switch (i->opcode()) {

@@ -11,6 +11,7 @@
 
 #include "passes/framework/pass_arguments.h"
 #include "passes/rewrite/async_body.h"
+#include "passes/rewrite/control_edges.h"
 #include "passes/rewrite/dead_code.h"
 #include "passes/rewrite/device_groups.h"
 #include "passes/rewrite/expander.h"
@@ -182,9 +183,8 @@ Made RewriteCalls(Instruction* i, Rewriter& r) {
   const Instruction* start = i->operand(0);
   if (!IsUnaryCallOf(start, "AsyncCollectiveStart") || start->users().size() != 1) return nullptr;
   Instruction* collective = start->operand(0);
-  const bool alone = collective->users().size() == 1 && !collective->IsRoot() &&
-                     collective->control_predecessors().empty() &&
-                     collective->control_successors().empty();
+  const bool alone =
+      collective->users().size() == 1 && !collective->IsRoot() && !HasControlEdges(*collective);
   if (!HasTrait(collective->opcode(), kCollective) || !alone ||
       HasTrait(collective->opcode(), kAsyncStart) || !SameShape(collective->shape(), i->shape()))
     return nullptr;
@@ -233,8 +233,7 @@ absl::StatusOr<bool> ShareTransfers(Computation& c, RewriteControl& control, abs
   int64_t place = 0;
   for (Instruction* i : c.ScheduleOrPostOrder()) {
     ++place;
-    if (std::find(wanted.begin(), wanted.end(), i->opcode()) == wanted.end() ||
-        !i->control_predecessors().empty() || !i->control_successors().empty())
+    if (std::find(wanted.begin(), wanted.end(), i->opcode()) == wanted.end() || HasControlEdges(*i))
       continue;
     const auto same = std::find_if(kept.rbegin(), kept.rend(), [&](const Kept& other) {
       return place - other.place <= distance && SameTransfer(other.transfer, i);

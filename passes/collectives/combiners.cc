@@ -9,6 +9,7 @@
 #include "passes/collectives/domains.h"
 #include "passes/framework/pass.h"
 #include "passes/framework/pass_arguments.h"
+#include "passes/rewrite/control_edges.h"
 #include "passes/rewrite/device_groups.h"
 #include "passes/rewrite/rewriter.h"
 #include "support/status.h"
@@ -57,8 +58,7 @@ bool CanJoin(const Instruction& a, const Instruction& b) {
 
 bool IsCandidate(const Instruction* i, Opcode opcode) {
   return i->opcode() == opcode && i->shape().IsArray() && i->operand_count() == 1 &&
-         i->control_predecessors().empty() && i->control_successors().empty() &&
-         !HasSchedulingAnnotation(*i);
+         !HasControlEdges(*i) && !HasSchedulingAnnotation(*i);
 }
 
 void Join(Computation& c, absl::Span<Instruction* const> group) {

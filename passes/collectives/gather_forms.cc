@@ -7,6 +7,7 @@
 #include "ops/dim_lists.h"
 #include "passes/framework/pass.h"
 #include "passes/framework/pass_arguments.h"
+#include "passes/rewrite/control_edges.h"
 #include "passes/rewrite/device_groups.h"
 #include "passes/rewrite/expander.h"
 #include "passes/rewrite/matchers.h"
@@ -22,8 +23,7 @@ bool IsPlainGather(const Instruction* i) {
 }
 
 bool IsTiedTo(const Instruction* x, const Instruction* user) {
-  return x->users().size() == 1 && x->users()[0] == user && !x->IsRoot() &&
-         x->control_successors().empty() && x->control_predecessors().empty();
+  return x->users().size() == 1 && x->users()[0] == user && !x->IsRoot() && !HasControlEdges(*x);
 }
 
 // Channels tell collectives apart and play no part here.

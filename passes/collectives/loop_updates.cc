@@ -10,6 +10,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "interpreter/interpreter.h"
 #include "passes/cleanup/tuple_simplifier.h"
+#include "passes/rewrite/control_edges.h"
 #include "passes/rewrite/dead_code.h"
 #include "passes/rewrite/inline_body.h"
 
@@ -21,10 +22,6 @@ using Map = absl::flat_hash_map<const Instruction*, Instruction*>;
 
 // The most instructions of an expression that is copied or evaluated; bounds the recursion too.
 constexpr size_t kMaxExpression = 256;
-
-bool IsFree(const Instruction* i) {
-  return i->control_predecessors().empty() && i->control_successors().empty();
-}
 
 bool ReadsOnlyParts(const Instruction* tuple) {
   return std::all_of(tuple->users().begin(), tuple->users().end(), [](const Instruction* user) {
@@ -58,7 +55,7 @@ bool IsRead(const Instruction* tuple, int64_t k) {
 const Instruction* ArrayOf(const Instruction* update) {
   const Instruction* array = update->operand(0);
   while (array->opcode() == Opcode::kOptimizationBarrier && array->users().size() == 1 &&
-         IsFree(array))
+         !HasControlEdges(*array))
     array = array->operand(0);
   return array;
 }
@@ -67,7 +64,7 @@ const Instruction* ArrayOf(const Instruction* update) {
 // otherwise nor the value; nothing where `i` is something else.
 std::optional<int64_t> PartUpdated(const Instruction* i, const WhileState& loop) {
   if (i->opcode() != Opcode::kDynamicUpdateSlice || i->users().size() != 1 ||
-      i->users()[0] != loop.root || !IsFree(i))
+      i->users()[0] != loop.root || HasControlEdges(*i))
     return std::nullopt;
   const auto& next = loop.root->operands();
   if (std::count(next.begin(), next.end(), i) != 1) return std::nullopt;
@@ -82,7 +79,7 @@ std::optional<int64_t> PartUpdated(const Instruction* i, const WhileState& loop)
 
 // Whether the result of a collective may pass through `i` later than it does.
 bool MayMove(const Instruction* i, bool inner_updates) {
-  if (!IsFree(i) || !i->shape().IsArray() || i->HasSideEffect()) return false;
+  if (HasControlEdges(*i) || !i->shape().IsArray() || i->HasSideEffect()) return false;
   if (HasTrait(i->opcode(), kCollective)) return IsPlainCollective(i);
   switch (i->opcode()) {
     case Opcode::kReduce:
@@ -212,7 +209,7 @@ bool IsHostTransfer(const Instruction* i) {
 bool IsPlainCollective(const Instruction* i) {
   return HasTrait(i->opcode(), kCollective) && !HasTrait(i->opcode(), kAsyncStart) &&
          !HasTrait(i->opcode(), kAsyncDone) && i->operand_count() == 1 && i->shape().IsArray() &&
-         IsFree(i);
+         !HasControlEdges(*i);
 }
 
 std::optional<CollectiveLoop> MatchCountedLoop(Instruction* i) {
@@ -302,7 +299,7 @@ bool DependsOnNothing(const Instruction* root) {
     if (seen.size() > kMaxExpression) return false;
     const bool is_source = i->IsConstant() || i->opcode() == Opcode::kIota;
     if (!is_source &&
-        (i->operand_count() == 0 || !IsFree(i) ||
+        (i->operand_count() == 0 || HasControlEdges(*i) ||
          (!HasTrait(i->opcode(), kElementwise) && !HasTrait(i->opcode(), kMovesData))))
       return false;
     work.insert(work.end(), i->operands().begin(), i->operands().end());
@@ -324,7 +321,8 @@ LoopInputKind KindOf(const Instruction* input, const WhileState& loop) {
   if (DependsOnNothing(input)) return LoopInputKind::kConstant;
   const bool is_part =
       input->opcode() == Opcode::kGetTupleElement && input->operand(0) == loop.parameter;
-  return is_part && loop.IsInvariant(input->tuple_index()) ? LoopInputKind::kPart : LoopInputKind::kOther;
+  return is_part && loop.IsInvariant(input->tuple_index()) ? LoopInputKind::kPart
+                                                           : LoopInputKind::kOther;
 }
 
 Instruction* CopyExpression(Rewriter& r, const Instruction* i) {

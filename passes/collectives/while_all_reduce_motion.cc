@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "passes/framework/pass.h"
+#include "passes/rewrite/control_edges.h"
 #include "passes/rewrite/dead_code.h"
 #include "passes/rewrite/hlo_writer.h"
 #include "passes/rewrite/post_order_of.h"
@@ -25,8 +26,7 @@ struct Sum {
 
 bool IsSum(const Instruction* i) {
   return i->opcode() == Opcode::kAllReduce && i->operand_count() == 1 && i->shape().IsArray() &&
-         i->control_predecessors().empty() && i->control_successors().empty() &&
-         ReducerOpcode(*i->to_apply()) == Opcode::kAdd;
+         !HasControlEdges(*i) && ReducerOpcode(*i->to_apply()) == Opcode::kAdd;
 }
 
 bool SameGroups(const Instruction* a, const Instruction* b) {
@@ -167,7 +167,7 @@ absl::StatusOr<bool> Run(Module& module, RewriteControl& control) {
     if (!runs[c->id()]) continue;
     for (Instruction* i : PostOrderOf(*c, Opcode::kWhile)) {
       const std::vector<Sum> sums = SumsOf(*i);
-      if (sums.empty() || !i->control_predecessors().empty() || !i->control_successors().empty() ||
+      if (sums.empty() || HasControlEdges(*i) ||
           !control.Permit("while-loop-all-reduce-code-motion", *i, *i))
         continue;
       Move(i, sums);

@@ -3,6 +3,7 @@
 //
 // Barriers replaced by their operands.
 #include "passes/framework/pass.h"
+#include "passes/rewrite/control_edges.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -12,7 +13,7 @@ absl::StatusOr<bool> Run(Computation& computation) {
   bool changed = false;
   for (Instruction* i : computation.Instructions()) {
     if (i->opcode() != Opcode::kOptimizationBarrier) continue;
-    if (!i->control_predecessors().empty() || !i->control_successors().empty()) continue;
+    if (HasControlEdges(*i)) continue;
     i->ReplaceAllUsesWith(i->operand(0));
     computation.Remove(i);
     changed = true;

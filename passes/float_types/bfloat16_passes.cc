@@ -6,6 +6,7 @@
 
 #include "passes/float_types/mixed_types.h"
 #include "passes/framework/pass.h"
+#include "passes/rewrite/control_edges.h"
 #include "passes/rewrite/expander.h"
 #include "passes/rewrite/hlo_writer.h"
 
@@ -72,8 +73,7 @@ Made Propagate(Instruction* i, Rewriter& r) {
     return nullptr;
   Instruction* x = i->operand(0);
   if (!HasTrait(x->opcode(), kPicksElements) || x->opcode() == Opcode::kBitcast ||
-      x->users().size() != 1 || x->IsRoot() || !x->control_successors().empty() ||
-      !x->control_predecessors().empty())
+      x->users().size() != 1 || x->IsRoot() || HasControlEdges(*x))
     return nullptr;
   HloWriter w(r);
   std::vector<Instruction*> operands;

@@ -46,7 +46,7 @@ Instruction* Wrap(Instruction* i, const Wrapping& how) {
   return fusion;
 }
 
-bool IsFree(const Instruction* i) {
+bool IsReadArray(const Instruction* i) {
   return i->shape().IsArray() && !i->shape().HasDynamicDims() &&
          (i->IsRoot() || !i->users().empty());
 }
@@ -90,7 +90,7 @@ FusionKind KindOf(const Instruction* i) {
 // leave memory as it is, but copies that do not, and windows over several arrays.
 bool WrapsOnCpu(const Instruction* i) {
   if (i->opcode() == Opcode::kReduceWindow) return i->IsRoot() || !i->users().empty();
-  if (!IsFree(i)) return false;
+  if (!IsReadArray(i)) return false;
   switch (i->opcode()) {
     case Opcode::kConvolution:
       return false;
@@ -110,7 +110,7 @@ class FusionWrapper final : public ComputationPass {
   absl::StatusOr<bool> RunOnComputation(Computation& computation) override {
     bool changed = false;
     for (Instruction* i : computation.PostOrder()) {
-      if (!(cpu_ ? WrapsOnCpu(i) : IsFree(i) && Wraps(i)) || !control().Permit(name(), *i, *i))
+      if (!(cpu_ ? WrapsOnCpu(i) : IsReadArray(i) && Wraps(i)) || !control().Permit(name(), *i, *i))
         continue;
       const std::string wrapped = absl::StrCat("wrapped_", Text(i->opcode()));
       Wrap(i, {wrapped, absl::StrCat(wrapped, "_computation"), KindOf(i)});
@@ -146,7 +146,7 @@ bool HasLibraryForm(const Instruction* i) {
 absl::StatusOr<bool> WrapDots(Computation& computation, RewriteControl& control) {
   bool changed = false;
   for (Instruction* i : computation.PostOrder()) {
-    if (!IsFree(i) || !HasLibraryForm(i) || !control.Permit("dot-library-rewriter", *i, *i))
+    if (!IsReadArray(i) || !HasLibraryForm(i) || !control.Permit("dot-library-rewriter", *i, *i))
       continue;
     Instruction* fusion = Wrap(i, {"ynn_fusion", "fused_computation", FusionKind::kCustom});
     fusion->mutable_extras().backend_config = kYnnConfig;

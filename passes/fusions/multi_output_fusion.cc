@@ -13,12 +13,14 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "analysis/fusion_limits.h"
+#include "analysis/fusion_parts.h"
 #include "analysis/row_scan.h"
 #include "passes/framework/pass.h"
 #include "passes/framework/pass_arguments.h"
 #include "passes/fusions/fusion_rules.h"
 #include "passes/fusions/merged_fusion.h"
 #include "passes/fusions/ways.h"
+#include "passes/rewrite/control_edges.h"
 #include "passes/rewrite/dead_code.h"
 
 namespace hlokit {
@@ -76,8 +78,7 @@ bool IsElementwise(const Instruction* i) {
 
 // May become one of several results.
 bool MayBeResult(const Instruction* i) {
-  if (i->IsRoot() || !i->control_predecessors().empty() || !i->control_successors().empty() ||
-      i->shape().HasDynamicDims() || ReadsUpdated(*i))
+  if (i->IsRoot() || HasControlEdges(*i) || i->shape().HasDynamicDims() || ReadsUpdated(*i))
     return false;
   if (IsFusion(i) && i->shape().IsTuple()) {
     for (const Instruction* user : i->users())
@@ -177,20 +178,6 @@ bool IsOfElements(const Instruction* i) {
   return all;
 }
 
-// Elementwise work on scalars, which one thread does.
-bool IsOfScalars(const Instruction* i) {
-  const auto is_scalar = [](const Instruction* part) {
-    return part->opcode() == Opcode::kTuple ||
-           (part->shape().IsScalar() &&
-            (part->IsConstant() || part->opcode() == Opcode::kParameter ||
-             HasTrait(part->opcode(), kElementwise)));
-  };
-  if (!IsFusion(i)) return is_scalar(i);
-  bool all = true;
-  i->to_apply()->ForEach([&](const Instruction* part) { all &= is_scalar(part); });
-  return all;
-}
-
 class KernelMerger {
  public:
   KernelMerger(Computation& c, bool elements, RewriteControl& control)
@@ -253,7 +240,7 @@ class KernelMerger {
     std::vector<Instruction*> small;  // of which no two can be merged
     bool changed = false;
     for (Instruction* i : c_.PostOrder()) {
-      if (gone_.contains(i) || !MayBeResult(i) || !IsOfScalars(i)) continue;
+      if (gone_.contains(i) || !MayBeResult(i) || !IsOfScalars(*i)) continue;
       const auto found = std::find_if(small.begin(), small.end(), [&](Instruction* other) {
         return CanMerge(other, i) && !Reads(i, other) && AreApart(other, i) &&
                control_.Permit("multi_output_fusion", *other, *i);

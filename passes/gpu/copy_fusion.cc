@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "passes/framework/pass.h"
+#include "passes/rewrite/control_edges.h"
 #include "passes/rewrite/dead_code.h"
 #include "passes/rewrite/hlo_writer.h"
 
@@ -62,8 +63,7 @@ Instruction* CopyBehind(Instruction* user) {
   for (const Opcode opcode : {Opcode::kGetTupleElement, Opcode::kBitcast})
     if (user != nullptr && user->opcode() == opcode) user = next(user);
   return user != nullptr && user->opcode() == Opcode::kCopy && user->shape().IsArray() &&
-                 user->shape() == user->operand(0)->shape() &&
-                 user->control_predecessors().empty() && user->control_successors().empty()
+                 user->shape() == user->operand(0)->shape() && !HasControlEdges(*user)
              ? user
              : nullptr;
 }

@@ -20,6 +20,7 @@
 #include "passes/framework/pass.h"
 #include "passes/framework/pass_arguments.h"
 #include "passes/gpu/backend_config.h"
+#include "passes/rewrite/control_edges.h"
 #include "passes/rewrite/dead_code.h"
 #include "passes/rewrite/hlo_writer.h"
 #include "passes/rewrite/matchers.h"
@@ -29,10 +30,6 @@ namespace hlokit {
 namespace {
 
 constexpr int64_t kMaxParameters = 4;  // of one side of the dot
-
-bool IsFree(const Instruction* i) {
-  return i->control_predecessors().empty() && i->control_successors().empty();
-}
 
 // Whether Triton has arrays of the type.
 bool HasType(ElementType type) {
@@ -170,7 +167,7 @@ std::optional<Reading> ThroughTranspose(const Value& value) {
 
 std::optional<Reading> Through(const Value& value) {
   const Instruction* i = value.i;
-  if (!IsPlain(i) || !IsFree(i)) return std::nullopt;
+  if (!IsPlain(i) || HasControlEdges(*i)) return std::nullopt;
   for (const Instruction* x : i->operands())
     if (!IsPlain(x)) return std::nullopt;
   if (i->shape().dims.empty() != value.dims.empty()) return std::nullopt;  // one element
@@ -184,7 +181,7 @@ std::optional<Reading> Through(const Value& value) {
 
 // Behind what only renames.
 Value WithoutRenaming(Value value) {
-  while (IsRenaming(value.i) && IsFree(value.i)) value.i = value.i->operand(0);
+  while (IsRenaming(value.i) && !HasControlEdges(*value.i)) value.i = value.i->operand(0);
   return value;
 }
 
@@ -380,7 +377,7 @@ std::optional<DimVector> Behind(const Value& value, const Instruction* user, Dim
 }
 
 bool CanFuse(const Instruction* dot) {
-  if (dot->opcode() != Opcode::kDot || !IsPlain(dot) || !IsFree(dot)) return false;
+  if (dot->opcode() != Opcode::kDot || !IsPlain(dot) || HasControlEdges(*dot)) return false;
   const auto& attrs = dot->attr<DotAttrs>();
   for (const Instruction* x : dot->operands())
     if (!IsPlain(x)) return false;
@@ -452,7 +449,7 @@ class GemmFusion {
     int64_t parameters = 0;
     while (value.i->users().size() == 1 && !value.i->IsRoot()) {
       Instruction* user = value.i->users()[0];
-      if (!IsPlain(user) || !IsFree(user)) return;
+      if (!IsPlain(user) || HasControlEdges(*user)) return;
       if (IsRenaming(user)) {
         value.i = user;
         continue;

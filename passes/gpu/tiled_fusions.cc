@@ -16,6 +16,7 @@
 #include "passes/framework/pass_arguments.h"
 #include "passes/gpu/fused_members.h"
 #include "passes/gpu/triton_support.h"
+#include "passes/rewrite/control_edges.h"
 #include "passes/rewrite/dead_code.h"
 #include "passes/rewrite/matchers.h"
 
@@ -151,8 +152,7 @@ FusedMembers MembersOf(const Diamond& diamond) {
 
 bool IsPinned(const FusedMembers& what) {
   return std::any_of(what.members.begin(), what.members.end(), [](const Instruction* i) {
-    return !i->control_predecessors().empty() || !i->control_successors().empty() ||
-           !(TritonHas(*i) || i->IsConstant());
+    return HasControlEdges(*i) || !(TritonHas(*i) || i->IsConstant());
   });
 }
 

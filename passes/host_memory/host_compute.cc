@@ -8,6 +8,7 @@
 #include "passes/framework/pass.h"
 #include "passes/host_memory/host_paths.h"
 #include "passes/rewrite/async_body.h"
+#include "passes/rewrite/control_edges.h"
 #include "passes/rewrite/expander.h"
 #include "passes/rewrite/hlo_writer.h"
 #include "passes/rewrite/memory_spaces.h"
@@ -48,8 +49,7 @@ bool MayWrap(const Instruction* i) {
     default:
       return IsHostCompute(*i) && i->shape().IsArray() && !i->HasSideEffect() &&
              !HasTrait(i->opcode(), kCollective) && !HasTrait(i->opcode(), kAsyncStart) &&
-             !HasTrait(i->opcode(), kAsyncDone) && i->control_predecessors().empty() &&
-             i->control_successors().empty();
+             !HasTrait(i->opcode(), kAsyncDone) && !HasControlEdges(*i);
   }
 }
 

@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "passes/framework/pass.h"
+#include "passes/rewrite/control_edges.h"
 #include "passes/rewrite/hlo_writer.h"
 #include "passes/rewrite/matchers.h"
 #include "passes/rewrite/while_state.h"
@@ -22,8 +23,7 @@ Instruction* TransferOf(const WhileState& state, int64_t k) {
   Instruction* transfer = state.root->operand(k);
   if (transfer->opcode() != Opcode::kCollectivePermute || transfer->operand_count() != 1 ||
       !transfer->shape().IsArray() || transfer->users().size() != 1 || transfer->IsRoot() ||
-      !transfer->control_predecessors().empty() || !transfer->control_successors().empty() ||
-      !SameShape(transfer->shape(), transfer->operand(0)->shape()))
+      HasControlEdges(*transfer) || !SameShape(transfer->shape(), transfer->operand(0)->shape()))
     return nullptr;
   return std::count(state.root->operands().begin(), state.root->operands().end(), transfer) == 1
              ? transfer

@@ -10,6 +10,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "passes/rewrite/control_edges.h"
 #include "passes/rewrite/dead_code.h"
 #include "passes/rewrite/matchers.h"
 
@@ -71,8 +72,7 @@ bool StartsAndEndsAsTuple(const WhileState& loop) {
 
 // Whether something that nobody reads would keep a read of a part that is to go.
 bool KeepsReads(const WhileState& loop, const std::vector<bool>& kept) {
-  if (!loop.root->control_predecessors().empty() || !loop.root->control_successors().empty())
-    return true;
+  if (HasControlEdges(*loop.root)) return true;
   absl::flat_hash_set<const Instruction*> from;
   for (const Computation* c : {loop.body, loop.condition})
     for (const Instruction* i : c->PostOrder()) {
@@ -81,7 +81,7 @@ bool KeepsReads(const WhileState& loop, const std::vector<bool>& kept) {
       for (const Instruction* operand : i->operands()) reads |= from.contains(operand);
       if (!reads || i == loop.root) continue;
       from.insert(i);
-      if (!i->control_predecessors().empty() || !i->control_successors().empty()) return true;
+      if (HasControlEdges(*i)) return true;
     }
   return false;
 }

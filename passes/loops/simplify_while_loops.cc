@@ -11,6 +11,7 @@
 #include "passes/framework/pass.h"
 #include "passes/framework/pass_arguments.h"
 #include "passes/loops/loop_state_rules.h"
+#include "passes/rewrite/control_edges.h"
 #include "passes/rewrite/dead_code.h"
 #include "passes/rewrite/inline_body.h"
 #include "passes/rewrite/memory_spaces.h"
@@ -66,9 +67,7 @@ bool RemoveUnneeded(Module& module) {
 bool TakesStateApart(const WhileState& loop) {
   for (const Computation* c : {loop.body, loop.condition})
     for (const Instruction* user : c->parameter(0)->users())
-      if (user->opcode() != Opcode::kGetTupleElement || !user->control_predecessors().empty() ||
-          !user->control_successors().empty())
-        return false;
+      if (user->opcode() != Opcode::kGetTupleElement || HasControlEdges(*user)) return false;
   return true;
 }
 

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "analysis/instruction_cost.h"
 #include "passes/framework/pass.h"
+#include "passes/rewrite/control_edges.h"
 
 namespace hlokit {
 namespace {
@@ -69,8 +70,7 @@ absl::StatusOr<bool> HoistSmallLoops(Computation& computation, RewriteControl& c
       if (IsMarked(caller)) return false;
   bool changed = false;
   for (Instruction* i : computation.PostOrder()) {
-    if (i->opcode() != Opcode::kWhile || !i->control_predecessors().empty() ||
-        !i->control_successors().empty() || !IsSmall(i) ||
+    if (i->opcode() != Opcode::kWhile || HasControlEdges(*i) || !IsSmall(i) ||
         !control.Permit("small-while-loop-hoisting", *i, *i))
       continue;
     Hoist(i);

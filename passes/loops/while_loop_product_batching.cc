@@ -15,6 +15,7 @@
 #include <numeric>
 
 #include "passes/framework/pass.h"
+#include "passes/rewrite/control_edges.h"
 #include "passes/rewrite/dead_code.h"
 #include "passes/rewrite/hlo_writer.h"
 #include "passes/rewrite/while_state.h"
@@ -144,7 +145,7 @@ bool BatchProducts(WhileState loop) {
   std::vector<SlicedProduct> found;
   for (Instruction* i : loop.body->PostOrder()) {
     if (i->opcode() != Opcode::kDot || !i->attr<DotAttrs>().lhs_batch_dims.empty() ||
-        !i->control_predecessors().empty() || !i->control_successors().empty())
+        HasControlEdges(*i))
       continue;
     std::optional<SlicedProduct> product = Match(loop, i, 0, *trips);
     if (!product) product = Match(loop, i, 1, *trips);

@@ -6,6 +6,7 @@
 // in XLA. Cost: linear.
 //   slice(concatenate(a, b), [1:2]) -> b
 #include "passes/framework/pass.h"
+#include "passes/rewrite/control_edges.h"
 #include "passes/rewrite/matchers.h"
 #include "passes/rewrite/rewriter.h"
 
@@ -67,9 +68,7 @@ Instruction* Simpler(Instruction* i, Rewriter& r) {
 
 // Null where nothing is simpler.
 Instruction* SimplerThan(Instruction* i, Rewriter& r) {
-  if (i->shape().HasDynamicDims() || !i->control_predecessors().empty() ||
-      !i->control_successors().empty())
-    return nullptr;
+  if (i->shape().HasDynamicDims() || HasControlEdges(*i)) return nullptr;
   Instruction* simpler = Simpler(i, r);
   return simpler != nullptr && SameShape(simpler->shape(), i->shape()) ? simpler : nullptr;
 }

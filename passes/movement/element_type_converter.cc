@@ -6,6 +6,7 @@
 //   add(bf16 x, bf16 y) -> convert(add(convert(x), convert(y)))
 #include "passes/framework/pass.h"
 #include "passes/framework/pass_arguments.h"
+#include "passes/rewrite/control_edges.h"
 #include "passes/rewrite/rewriter.h"
 
 namespace hlokit {
@@ -40,8 +41,7 @@ class ElementTypeConverter final : public ComputationPass {
         return absl::InvalidArgumentError("element_type_converter: from and to are float types");
     bool changed = false;
     for (Instruction* i : computation.PostOrder()) {
-      if (!Computes(i) || !Uses(i) || !i->control_predecessors().empty() ||
-          !i->control_successors().empty() || (i->users().empty() && !i->IsRoot()) ||
+      if (!Computes(i) || !Uses(i) || HasControlEdges(*i) || (i->users().empty() && !i->IsRoot()) ||
           !control().Permit(name(), *i, *i))
         continue;
       Convert(i);

@@ -9,6 +9,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "passes/framework/pass.h"
+#include "passes/rewrite/control_edges.h"
 #include "passes/rewrite/rewriter.h"
 
 namespace hlokit {
@@ -42,8 +43,7 @@ bool SameRearrangement(const Instruction* a, const Instruction* b) {
 Instruction* RearrangementOf(const Instruction* i) {
   if (!HasTrait(i->opcode(), kElementwise) || i->operand_count() == 0 || !i->shape().IsArray() ||
       i->opcode() == Opcode::kBitcastConvert || i->opcode() == Opcode::kCopy ||
-      i->shape().HasDynamicDims() || !i->control_predecessors().empty() ||
-      !i->control_successors().empty() || (i->users().empty() && !i->IsRoot()))
+      i->shape().HasDynamicDims() || HasControlEdges(*i) || (i->users().empty() && !i->IsRoot()))
     return nullptr;
   Instruction* found = nullptr;
   bool transposed_only = false;

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "passes/framework/pass.h"
+#include "passes/rewrite/control_edges.h"
 #include "passes/rewrite/expander.h"
 #include "passes/rewrite/hlo_writer.h"
 
@@ -16,8 +17,7 @@ namespace {
 // none.
 const Instruction* CommonSlice(const Instruction* i) {
   if (!HasTrait(i->opcode(), kElementwise) || i->operand_count() == 0 || !i->shape().IsArray() ||
-      i->shape().HasDynamicDims() || !i->control_predecessors().empty() ||
-      !i->control_successors().empty() || (i->users().empty() && !i->IsRoot()))
+      i->shape().HasDynamicDims() || HasControlEdges(*i) || (i->users().empty() && !i->IsRoot()))
     return nullptr;
   const Instruction* first = i->operand(0);
   for (const Instruction* x : i->operands())

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "passes/framework/pass.h"
+#include "passes/rewrite/control_edges.h"
 #include "passes/rewrite/dead_code.h"
 #include "passes/rewrite/hlo_writer.h"
 #include "passes/rewrite/parameters.h"
@@ -14,9 +15,8 @@ namespace {
 // Whether one of the parts must stay for its place in the order: the sort would stay with it.
 bool HasOrderedParts(const Instruction& sort) {
   const auto users = sort.users();
-  return std::any_of(users.begin(), users.end(), [](const Instruction* user) {
-    return !user->control_predecessors().empty() || !user->control_successors().empty();
-  });
+  return std::any_of(users.begin(), users.end(),
+                     [](const Instruction* user) { return HasControlEdges(*user); });
 }
 
 bool IsCompared(const Computation& f, int64_t k) {
@@ -86,8 +86,7 @@ absl::StatusOr<bool> RunSimplifySorts(Computation& computation, RewriteControl& 
   bool changed = false;
   for (Instruction* i : computation.Instructions()) {
     if (i->opcode() != Opcode::kSort || i->operand_count() < 2 || i->IsRoot() ||
-        i->users().empty() || !i->control_predecessors().empty() ||
-        !i->control_successors().empty() || HasOrderedParts(*i))
+        i->users().empty() || HasControlEdges(*i) || HasOrderedParts(*i))
       continue;
     const std::vector<int64_t> needed = Needed(i);
     if (needed.empty() || static_cast<int64_t>(needed.size()) == i->operand_count() ||

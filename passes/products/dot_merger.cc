@@ -14,6 +14,7 @@
 #include "ops/dim_lists.h"
 #include "passes/framework/pass.h"
 #include "passes/framework/pass_arguments.h"
+#include "passes/rewrite/control_edges.h"
 #include "passes/rewrite/dead_code.h"
 #include "passes/rewrite/hlo_writer.h"
 #include "passes/rewrite/matchers.h"
@@ -320,8 +321,7 @@ bool IsCandidate(const Instruction* i) {
     return false;
   for (const Instruction* operand : i->operands())
     if (operand->shape().HasDynamicDims() || operand->shape().ElementCount() == 0) return false;
-  return i->control_predecessors().empty() && i->control_successors().empty() &&
-         (i->IsRoot() || !i->users().empty());
+  return !HasControlEdges(*i) && (i->IsRoot() || !i->users().empty());
 }
 
 int64_t BytesOf(const Instruction* dot) {

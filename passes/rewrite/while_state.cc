@@ -6,6 +6,7 @@
 //   (i = 0; i < 10; i += 3) runs 4 times: (10 - 0 + 3 - 1) / 3
 // Loops whose counter would wrap around before the limit have no known count.
 #include "passes/rewrite/while_state.h"
+#include "passes/rewrite/control_edges.h"
 
 #include <algorithm>
 #include <memory>
@@ -56,9 +57,7 @@ std::optional<WhileState> WhileState::Of(Instruction* loop) {
   if (loop->opcode() != Opcode::kWhile || !loop->shape().IsTuple()) return std::nullopt;
   WhileState state{loop, loop->called(0), loop->called(1), loop->called(1)->parameter(0),
                    loop->called(1)->root()};
-  if (state.root->opcode() != Opcode::kTuple || !loop->control_predecessors().empty() ||
-      !loop->control_successors().empty())
-    return std::nullopt;
+  if (state.root->opcode() != Opcode::kTuple || HasControlEdges(*loop)) return std::nullopt;
   return state;
 }
 

@@ -14,6 +14,7 @@
 #include "analysis/in_place.h"
 #include "passes/framework/fingerprint.h"
 #include "passes/framework/pass.h"
+#include "passes/rewrite/control_edges.h"
 #include "passes/rewrite/dead_code.h"
 #include "passes/rewrite/while_state.h"
 #include "passes/scheduling/transition_copies.h"
@@ -156,8 +157,7 @@ void BypassCopies(Computation& computation, const Branch& branch) {
   };
   for (Instruction* i : computation.PostOrder()) {
     if (i->opcode() != Opcode::kCopy || IsUnusedCopy(i) || !i->shape().IsArray() ||
-        i->shape() != i->operand(0)->shape() || !i->control_predecessors().empty() ||
-        !i->control_successors().empty() || i->sharding() != nullptr ||
+        i->shape() != i->operand(0)->shape() || HasControlEdges(*i) || i->sharding() != nullptr ||
         !i->backend_config().empty() || KeepsArgument(*i, branch) ||
         std::any_of(i->users().begin(), i->users().end(), holds))
       continue;

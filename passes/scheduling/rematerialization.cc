@@ -7,6 +7,7 @@
 // Exact. Cost: the size of the computation for each value.
 #include "passes/framework/pass.h"
 #include "passes/framework/pass_arguments.h"
+#include "passes/rewrite/control_edges.h"
 #include "types/shape_bytes.h"
 
 #include <algorithm>
@@ -20,7 +21,7 @@ bool IsCheap(const Instruction* i) {
   const bool computes = HasTrait(i->opcode(), kElementwise) || HasTrait(i->opcode(), kMovesData) ||
                         i->opcode() == Opcode::kIota;
   return computes && i->opcode() != Opcode::kBitcast && i->shape().IsArray() && !i->IsRoot() &&
-         i->control_successors().empty() && i->control_predecessors().empty();
+         !HasControlEdges(*i);
 }
 
 // When each instruction of an order is made and read last.

@@ -4,6 +4,7 @@
 //   instruction-hoister: p c a r                 constant-deferring: p a c r
 // hlo-memory-scheduler takes callees first, since a caller's peak holds theirs.
 #include "passes/scheduling/schedulers.h"
+#include "passes/rewrite/control_edges.h"
 
 #include <algorithm>
 
@@ -42,8 +43,8 @@ Order Deferred(const Computation& c) {
   Order order;
   absl::flat_hash_set<const Instruction*> waiting;
   for (Instruction* i : c.schedule()) {
-    const bool waits = i->IsConstant() && !i->users().empty() && !i->IsRoot() &&
-                       i->control_predecessors().empty() && i->control_successors().empty();
+    const bool waits =
+        i->IsConstant() && !i->users().empty() && !i->IsRoot() && !HasControlEdges(*i);
     if (waits) {
       waiting.insert(i);
       continue;

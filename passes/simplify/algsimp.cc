@@ -8,6 +8,7 @@
 #include "passes/framework/pass.h"
 #include "passes/framework/pass_arguments.h"
 #include "passes/rewrite/any_layout.h"
+#include "passes/rewrite/control_edges.h"
 #include "passes/rewrite/dead_code.h"
 #include "passes/simplify/rule.h"
 #include "support/dense_map.h"
@@ -83,8 +84,7 @@ class Simplifier {
     const Opcode without = i->shape().IsArray() ? Opcode::kCustomCall : Opcode::kReduce;
     const bool takes = (i->shape().IsArray() && !i->shape().HasDynamicDims()) ||
                        (!algebra_.exact && i->opcode() == without);
-    return takes && (IsRead(i) || !algebra_.exact) && i->control_predecessors().empty() &&
-           i->control_successors().empty();
+    return takes && (IsRead(i) || !algebra_.exact) && !HasControlEdges(*i);
   }
 
   // Memory orders mean nothing before layouts are assigned; a copy is there to change them.

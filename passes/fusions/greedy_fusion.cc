@@ -3,12 +3,13 @@
 //     ->   n = fusion(x, y, z) [add, multiply, negate]
 // Consumers from the last to the first take their producers in, the latest first, and then what
 // these read. A producer that others read too is copied into each where that is cheap:
-// - it is no costly function, and is read at each place once;
-// - it reads no more memory than it gives, or one large array only, or all that read it, on all
-//   ways, take it in.
+// - it is no costly function and no gather, and is read at each place once;
+// - it has no more elements to read than it gives, or one large array only, or all that read it, on
+//   all ways, take it in.
 // Constants come with loops of two instructions and more, and only small ones. An update in place
-// ends a loop, which reads nothing else of what it writes over. A body in which one producer would
-// be spelled out more than kMaxSpelledOut times, or a loop or branches twice, does not take it in.
+// ends a loop, which reads nothing else of what it writes over, and so does a sum with a product
+// of a matrix and a vector. A fusion whose code would spell one producer out more than
+// kMaxSpelledOut times, or a loop or branches twice, does not take it in.
 // Cost: a body is copied for each producer that it takes in; ways are searched once for each pair.
 #include "passes/fusions/greedy_fusion.h"
 
@@ -16,6 +17,7 @@
 #include <map>
 #include <set>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "ir/module.h"
@@ -70,6 +72,15 @@ bool TakesMatrix(const Instruction& dot, const Instruction& matrix) {
       return true;
   }
   return false;
+}
+
+// A sum with a product of a matrix and a vector that nobody else reads: it ends a loop.
+bool AddsToProduct(const Instruction& add) {
+  return add.opcode() == Opcode::kAdd && absl::c_any_of(add.operands(), [](const Instruction* x) {
+           return x->opcode() == Opcode::kDot && x->shape().rank() == 1 &&
+                  x->shape().ElementCount() > 1 && !IsComplex(x->shape().type) &&
+                  x->attr<DotAttrs>().lhs_batch_dims.empty() && x->users().size() == 1;
+         });
 }
 
 bool IsCostlyToRepeat(const Instruction& i) {
@@ -166,18 +177,32 @@ bool ReadsAgain(const Instruction& user, const Instruction& x) {
 bool ReadsOneArray(const Instruction& i) {
   int64_t large = 0;
   for (const Instruction* x : i.operands()) {
-    if (x->opcode() == Opcode::kBroadcast || x->IsConstant() || x->opcode() == Opcode::kIota)
-      continue;
+    if (x->opcode() == Opcode::kBroadcast || x->opcode() == Opcode::kIota) continue;
+    if (x->IsConstant() && x->shape().ElementCount() == 1) continue;
     large += x->shape().rank() >= i.shape().rank();
   }
   return large <= 1;
 }
 
-bool ReadsLessThanItGives(const Instruction& i) {
+int64_t ElementsIn(const Shape& shape) {
+  int64_t count = shape.IsArray() ? shape.ElementCount() : 0;
+  for (const Shape& element : shape.elements) count += ElementsIn(element);
+  return count;
+}
+
+bool ReadsNoMoreThanItGives(const Instruction& i) {
   std::set<const Instruction*> operands(i.operands().begin(), i.operands().end());
   int64_t read = 0;
-  for (const Instruction* x : operands) read += TotalBytes(x->shape());
-  return read < TotalBytes(i.shape());
+  for (const Instruction* x : operands) read += ElementsIn(x->shape());
+  return read <= ElementsIn(i.shape());
+}
+
+// Whether the code that computes an element of `user` asks for `x` at the same index, or at one
+// that is no other for any of its readers.
+bool ReadsAtItsIndex(const Instruction& user, const Instruction& x) {
+  return user.opcode() == Opcode::kTranspose ||
+         (x.shape().IsArray() && user.shape().IsArray() && x.shape().dims == user.shape().dims &&
+          x.shape().MinorToMajor() == user.shape().MinorToMajor());
 }
 
 // How often each instruction of a body is spelled out in a loop's code: once for each index at
@@ -191,7 +216,7 @@ class SpelledOut {
       std::set<const Instruction*>& indices = indices_[i];
       if (i->IsRoot()) indices.insert(i);
       for (const Instruction* user : i->users()) {
-        if (HasTrait(user->opcode(), kElementwise)) {
+        if (ReadsAtItsIndex(*user, *i)) {
           const auto& of_user = indices_[user];
           indices.insert(of_user.begin(), of_user.end());
         } else {
@@ -280,7 +305,8 @@ class GreedyFuser {
     for (size_t k = order.size(); k-- > 0;) {
       Instruction* consumer = order[k];
       for (Instruction* producer : consumer->operands()) {
-        if (kept_.contains(producer) || ReadsOneArray(*producer) || ReadsLessThanItGives(*producer))
+        if (kept_.contains(producer) || ReadsOneArray(*producer) ||
+            ReadsNoMoreThanItGives(*producer))
           continue;
         std::map<std::pair<const Instruction*, const Instruction*>, bool> known;
         if (!OnAllWays(producer, consumer, known)) kept_.insert(producer);
@@ -352,25 +378,26 @@ class GreedyFuser {
         (!IsLoopKernel(consumer) && !TakesMatrix(consumer, producer)) ||
         producer.opcode() == Opcode::kFusion || producer.opcode() == Opcode::kDynamicUpdateSlice)
       return false;
-    const bool renames = ReadsOneArray(producer) && consumer.opcode() == Opcode::kBitcast;
-    if ((IsCostlyToRepeat(producer) || (IsSpelledOutByReader(producer) && !renames)) &&
+    if ((IsCostlyToRepeat(producer) || producer.opcode() == Opcode::kGather) &&
         WouldCopy(producer, consumer))
       return false;
     if (IsCostlyToRepeat(producer) && ReadsAgain(consumer, producer)) return false;
+    if (AddsToProduct(producer)) return false;
     if (ReadsWhatIsUpdated(producer, consumer)) return false;
     return consumer.opcode() != Opcode::kFusion || !SpelledOutTooOften(producer, consumer);
   }
 
   static bool SpelledOutTooOften(const Instruction& producer, const Instruction& fusion) {
     if (producer.opcode() == Opcode::kBroadcast) return false;
+    if (IsSpelledOutByReader(producer) && producer.users().size() > 1) return true;
     const SpelledOut spelled(*fusion.to_apply());
     size_t times = 0;
     for (int64_t k = 0; k < fusion.operand_count(); ++k) {
       if (fusion.operand(k) != &producer) continue;
       const Instruction* parameter = fusion.to_apply()->parameter(k);
-      times += IsSpelledOutByReader(producer)
-                   ? (parameter->users().size() > 1 ? kMaxSpelledOut + 1 : 1)
-                   : spelled.Times(parameter);
+      const size_t here = spelled.Times(parameter);
+      const bool again = here > 1 || parameter->users().size() > 1;
+      times += IsSpelledOutByReader(producer) && again ? kMaxSpelledOut + 1 : here;
     }
     return times > kMaxSpelledOut;
   }

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "ptxsim/bind_internal.h"
+#include "ptxsim/lane_kernels.h"
 #include "ptxsim/lanes.h"
 #include "ptxsim/mufu.h"
 #include "ptxsim/rounding.h"
@@ -102,12 +103,38 @@ inline double ChosenNan(double result, double a, double b, double c) {
   return std::bit_cast<double>(std::bit_cast<uint64_t>(from) | uint64_t{1} << 51);
 }
 
+// Fused multiply-adds of all lanes by the processor's instruction; false where it has none.
+template <typename T, uint32_t kFlags>
+bool FuseLanes(const T* a, const T* b, const T* c, T* d) {
+  constexpr bool kWide = sizeof(T) == 8;
+  const LaneKernels& kernels = BestLaneKernels();
+  if ((kWide ? kernels.fma_f64 == nullptr : kernels.fma_f32 == nullptr)) return false;
+  T x[kLanes], y[kLanes], z[kLanes], r[kLanes];
+  HLOKIT_LANES(i) {
+    x[i] = Enter<T, kFlags>(a[i]);
+    y[i] = Enter<T, kFlags>(b[i]);
+    z[i] = Enter<T, kFlags>(c[i]);
+  }
+  if constexpr (kWide)
+    kernels.fma_f64(x, y, z, r);
+  else
+    kernels.fma_f32(x, y, z, r);
+  HLOKIT_LANES(i) {
+    r[i] = Leave<T, kFlags>(r[i]);
+    if constexpr (kWide) r[i] = ChosenNan(r[i], x[i], y[i], z[i]);
+    d[i] = r[i];
+  }
+  return true;
+}
+
 template <typename F, typename T, int kArity, uint32_t kFlags>
 void Arithmetic(const Op& op, std::byte* frame, void* result) {
   const T* a = In<T>(frame, op.a);
   const T* b = In<T>(frame, kArity > 1 ? op.b : op.a);
   const T* c = In<T>(frame, kArity > 2 ? op.c : op.a);
   T* d = static_cast<T*>(result);
+  if constexpr (std::is_same_v<F, FmaF>)
+    if (FuseLanes<T, kFlags>(a, b, c, d)) return;
   HLOKIT_LANES(i) {
     const T x = a[i], y = b[i], z = c[i];
     T r = Leave<T, kFlags>(

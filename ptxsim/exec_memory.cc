@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "ptxsim/async_internal.h"
 #include "ptxsim/block.h"
+#include "ptxsim/lane_kernels.h"
 #include "ptxsim/lanes.h"
 #include "ptxsim/profile.h"
 #include "ptxsim/races.h"
@@ -91,14 +92,8 @@ bool ResolveLanes(Warp& warp, Space space, const uint64_t* addresses, int64_t of
   const auto added = static_cast<uint64_t>(offset), bytes = static_cast<uint64_t>(size);
   const Block::Piece piece = block.PieceAt(space, addresses[std::countr_zero(mask)] + added);
   if (piece.size < bytes || (is_store && piece.is_constant)) return false;
-  const uint64_t last = piece.size - bytes, part = bytes - 1;
-  bool is_wrong = false;
-  for (int i = 0; i < kLanes; ++i) {
-    const uint64_t address = addresses[i] + added, at = address - piece.address;
-    is_wrong |= (mask >> i & 1) & ((at > last) | ((address & part) != 0));
-    data[i] = piece.data + at;
-  }
-  return !is_wrong;
+  return BestLaneKernels().resolve({addresses, added, mask, bytes},
+                                   {piece.address, piece.size, piece.data}, data);
 }
 
 std::byte* LaneMemory(const Op& op, Warp& warp, int lane, uint64_t address, int64_t size,

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "ptxsim/lane_kernels.h"
 #include "ptxsim/lanes.h"
 #include "ptxsim/rounding.h"
 #include "support/cpu_features.h"
@@ -62,6 +63,11 @@ bool IsTileOperand(Type type) {
 const uint32_t* WordsOf(const std::byte* frame, Slot slot) { return In<uint32_t>(frame, slot.at); }
 
 }  // namespace
+
+const LaneKernels& BestLaneKernels() {
+  static const LaneKernels& kernels = HLOKIT_OF_BEST_ISA(kLaneKernels);
+  return kernels;
+}
 
 const ProductKernels& BestProductKernels() {
   static const ProductKernels& kernels = HLOKIT_OF_BEST_ISA(kProductKernels);

@@ -65,6 +65,8 @@ class KeepingParts {
   // The value of result `k`, and the marker's operand that stands for it where the value leaves a
   // region in the result's own cut; null: it does not.
   absl::StatusOr<Instruction*> PartOf(Instruction* value, const Tiling& cut) const {
+    while (IsShardyMarker(*value, "xla.sdy.FuncResultSharding") && value->operand_count() == 1)
+      value = value->operand(0);
     Instruction* marker = value;
     int64_t index = 0;
     if (value->opcode() == Opcode::kGetTupleElement) {
@@ -117,6 +119,7 @@ class KeepingParts {
       pending.pop_back();
       const bool may_go = unused->opcode() == Opcode::kTuple ||
                           unused->opcode() == Opcode::kGetTupleElement ||
+                          IsShardyMarker(*unused, "xla.sdy.FuncResultSharding") ||
                           IsShardyMarker(*unused, "xla.sdy.LocalToGlobalShape");
       if (!may_go || !unused->users().empty() || unused == entry_.root()) continue;
       const std::set<Instruction*> operands(unused->operands().begin(), unused->operands().end());

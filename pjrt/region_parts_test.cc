@@ -67,6 +67,24 @@ TEST(RegionPartsTest, ArraysThatOnlyARegionUsesStayInParts) {
   EXPECT_NE(kept.text.find("f32[2]{0} parameter(0)"), std::string::npos) << kept.text;
 }
 
+// As JAX has it: one result, whose cut a marker of the function says.
+TEST(RegionPartsTest, LooksBehindTheMarkerOfAResult) {
+  const Kept kept = KeptOf(std::string(kHeader) + R"(
+ENTRY e {
+  a = f32[4] parameter(0), frontend_attributes={xla.sdy.sharding="#sdy.sharding<@mesh, [{\"x\"}]>"}
+  enter = f32[2] custom-call(a), custom_call_target="xla.sdy.GlobalToLocalShape",
+    frontend_attributes={xla.sdy.in_shardings="#sdy.sharding_per_value<[<@mesh, [{\"x\"}]>]>"}
+  sum = f32[2] add(enter, enter)
+  leave = f32[4] custom-call(sum), custom_call_target="xla.sdy.LocalToGlobalShape",
+    frontend_attributes={xla.sdy.out_shardings="#sdy.sharding_per_value<[<@mesh, [{\"x\"}]>]>"}
+  ROOT r = f32[4] custom-call(leave), custom_call_target="xla.sdy.FuncResultSharding", custom_call_has_side_effect=true,
+    frontend_attributes={xla.sdy.sharding="#sdy.sharding_per_value<[<@mesh, [{\"x\"}]>]>"}
+})");
+  EXPECT_TRUE(kept.cuts.TakesPart(0));
+  EXPECT_TRUE(kept.cuts.GivesPart(0));
+  EXPECT_EQ(kept.text.find("custom-call"), std::string::npos) << kept.text;
+}
+
 TEST(RegionPartsTest, AParameterThatIsReadWholeTooStaysWhole) {
   std::string text = RegionOf(R"(\"x\")", R"(\"x\")");
   text.replace(text.find("tuple(whole, pb)"), 16, "tuple(whole, a)");

@@ -267,10 +267,15 @@ HLOKIT_INLINE void LoadSquare(const S* from, const IndexMap& lines, int64_t l, i
                               typename Lanes<T, VectorOf<T>::kLanes>::Type* rows) {
   constexpr int kEdge = VectorOf<T>::kLanes;
   if constexpr (kLoadsAsVector<T, S>) {
-    if (height == kEdge && width == kEdge && RunFrom(lines, l) >= kEdge) {
+    if (height == kEdge && RunFrom(lines, l) >= kEdge) {
       from += OffsetAt(lines, l);
+      if (width == kEdge) {
 #pragma GCC unroll 16
-      for (int j = 0; j < kEdge; ++j) rows[j] = Load(from + OffsetAt(points, p + j));
+        for (int j = 0; j < kEdge; ++j) rows[j] = Load(from + OffsetAt(points, p + j));
+      } else {
+        for (int j = 0; j < kEdge; ++j) rows[j] = typename Lanes<T, kEdge>::Type{};
+        for (int64_t j = 0; j < width; ++j) rows[j] = Load(from + OffsetAt(points, p + j));
+      }
       return;
     }
   }
@@ -297,7 +302,7 @@ static void GatherTransposed(const S* from, const IndexMap& lines, int64_t l0, i
       TransposeRows<T, kEdge>(rows);
       T* corner = to + l * pitch + p;
       for (int64_t i = 0; i < height; ++i) {
-        if (width == kEdge) {
+        if (width == kEdge || p + kEdge <= pitch) {  // zeros behind what there is
           StoreLanes<kEdge>(corner + i * pitch, rows[i]);
         } else {
           for (int64_t j = 0; j < width; ++j) corner[i * pitch + j] = rows[i][j];

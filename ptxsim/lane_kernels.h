@@ -22,7 +22,7 @@ struct LanePiece {
 
 struct LaneKernels {
   // d = a * b + c, rounded once, in the processor's rounding mode; NaNs as the processor has them.
-  // Null where it has no such instruction.
+  // Null where it has no such instruction. `d` is none of the others.
   void (*fma_f32)(const float* a, const float* b, const float* c, float* d);
   void (*fma_f64)(const double* a, const double* b, const double* c, double* d);
   // The host's address of each lane; false where a lane of the mask is misaligned or not inside.

@@ -12,8 +12,7 @@ constexpr int kWarpLanes = 32;
 
 #ifdef __FMA__
 template <typename T, T (*fused)(T, T, T)>
-void FuseLanes(const T* a, const T* b, const T* c, T* d) {
-#pragma GCC ivdep
+void FuseLanes(const T* a, const T* b, const T* c, T* __restrict d) {
   for (int i = 0; i < kWarpLanes; ++i) d[i] = fused(a[i], b[i], c[i]);
 }
 inline float Fused(float a, float b, float c) { return __builtin_fmaf(a, b, c); }

@@ -34,6 +34,20 @@ def absent():
     return "".join(f"| {', '.join(names)} | {reason} |\n" for reason, names in reasons.items())
 
 
+NOTES = {
+    "gpu": """The order is what jaxlib's GPU compiler logs (`TF_CPP_VMODULE=hlo_pass_pipeline=1`). Left out: calls of libraries (`conv-rewriter`,
+`cublas-gemm-rewriter`, `sort-rewriter`, `topk-rewriter`, `triangular-solve-rewriter`, padding for them), products for Triton and what an
+autotuner chooses, `float_normalization`, the pipeliner and asynchronous pairs of collectives, host offloading, `latency-hiding-scheduler`,
+`rematerialization`. Absent passes have their reasons above.
+
+""",
+    "xla-cpu": """The order is what jaxlib's CPU compiler logs. Left out: the normalization of floats of 4 and 8 bits, `change-op-data-type` and
+`convolution-group-converter`, `dot-library-rewriter` (fusions for YNNPACK), `cpu-parallel-task-assigner`.
+
+""",
+}
+
+
 def page():
     rows = re.findall(r'HLO_PASS(?:_WITH_OPTIONS)?\("([^"]+)",\s*\w+,\s*"([^"]+)"\)', (ROOT / "passes/passes.def").read_text())
     source = (ROOT / "passes/pipelines.cc").read_text().replace("\\\n", "\n")
@@ -48,7 +62,8 @@ def page():
     text += LEFT_OUT + absent()
     for name, spec in pipelines:
         passes = "".join(re.findall(r'"([^"]*)"', spec))
-        text += f"\n## Pipeline {name}\n\n```\n" + re.sub(r",(?![^<]*>)", "\n", passes) + "\n```\n"
+        note = NOTES.get(name, "")
+        text += f"\n## Pipeline {name}\n\n{note}```\n" + re.sub(r",(?![^<]*>)", "\n", passes) + "\n```\n"
     return text
 
 

@@ -20,7 +20,7 @@ Mbarrier* MbarrierAt(const Op& op, Warp& warp, int lane, uint32_t column, int64_
   return hlokit::ptx::MbarrierAt(op, warp, lane, address, op.space, is_new);
 }
 
-RaceDetector::SyncKey KeyAt(const Op& op, Warp& warp, int lane, uint32_t column, int64_t offset) {
+RaceDetector::SyncKey KeyAt(Warp& warp, int lane, uint32_t column, int64_t offset) {
   const uint64_t address = In<uint64_t>(warp.frame(), column)[lane] + static_cast<uint64_t>(offset);
   return RaceDetector::KeyOf(warp, Space::kShared, address);
 }
@@ -87,7 +87,7 @@ void RunMbarrier(const Op& op, Warp& warp, LaneMask mask) {
         }
         if (op.d != kNoSlot) Out<uint64_t>(frame, op.d)[lane] = before;
         if (RaceDetector* const races = warp.block().races())
-          races->Release(KeyAt(op, warp, lane, op.a, op.offset), warp, LaneMask{1} << lane);
+          races->Release(KeyAt(warp, lane, op.a, op.offset), warp, LaneMask{1} << lane);
         break;
       case kExpect:
         barrier->bytes += count();
@@ -107,7 +107,7 @@ void RunMbarrier(const Op& op, Warp& warp, LaneMask mask) {
                             static_cast<int64_t>(barrier->pending), barrier->bytes, op.instruction};
         if (RaceDetector* const races = warp.block().races();
             races != nullptr && barrier->phase != phase)
-          races->Acquire(KeyAt(op, warp, lane, op.a, op.offset), warp, LaneMask{1} << lane);
+          races->Acquire(KeyAt(warp, lane, op.a, op.offset), warp, LaneMask{1} << lane);
         break;
       }
       default:
@@ -218,7 +218,7 @@ void CopyArrive(const Op& op, Warp& warp, LaneMask mask) {
     if (barrier == nullptr) return;
     if (op.mode == 1) Arrive(*barrier, 1, 0, false);
     if (RaceDetector* const races = warp.block().races())
-      races->AsyncArrive(KeyAt(op, warp, lane, op.a, op.offset), warp, LaneMask{1} << lane);
+      races->AsyncArrive(KeyAt(warp, lane, op.a, op.offset), warp, LaneMask{1} << lane);
   }
 }
 

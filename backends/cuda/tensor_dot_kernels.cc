@@ -140,8 +140,8 @@ class TensorDotEmitter {
         result_(b, plan.lhs, plan.rhs, arrays.result(0), plan.sum_type, batch_) {
     llvm::Value* const block = b.CreateUDiv(unit, b.Index(kBlockThreads));
     llvm::Value* const row_of_tiles = b.CreateUDiv(block, b.Index(plan.Tiles(plan.rhs)));
-    lhs_ = {&plan.lhs, b.CreateURem(row_of_tiles, b.Index(plan.Tiles(plan.lhs)))};
-    rhs_ = {&plan.rhs, b.CreateURem(block, b.Index(plan.Tiles(plan.rhs)))};
+    lhs_ = {&plan.lhs, b.CreateURem(row_of_tiles, b.Index(plan.Tiles(plan.lhs))), {}};
+    rhs_ = {&plan.rhs, b.CreateURem(block, b.Index(plan.Tiles(plan.rhs))), {}};
     for (Tile* tile : {&lhs_, &rhs_}) {
       tile->first = Scale(b, tile->first, tile->side->tile);
       tile->array = arrays.operand(tile->side->number);

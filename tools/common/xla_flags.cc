@@ -74,7 +74,7 @@ constexpr XlaFlag kFlags[] = {
     {kTranslate, "--stablehlo-to-hlo", M::kWhereOn, "--emit-proto"},
     {kTranslate, "--print-layouts", M::kAlways, ""},
     {kTranslate, "--with-layouts", M::kAlways, ""},
-    {kTranslate, "--print-sugar", M::kIs, "--print-sugar"},
+    {kTranslate, "--print-sugar", M::kWhereOff, "--no-print-sugar"},
     {kTranslate, "--import-all-computations", M::kAlways, ""},
     {kTranslate, "--hlo-import-all-computations", M::kAlways, ""},
     {kTranslate, "--via-builder", M::kAlways, ""},

@@ -125,7 +125,8 @@ absl::Status Generate(const GpuArch& arch, GpuProgram& parts) {
   SetPtxTarget(code);
   ASSIGN_OR_RETURN(parts.kernels, EmitGpuKernels(parts.program, arch, code));
   parts.stats.temporary_bytes = parts.buffers.arena_size() + parts.kernels.scratch_bytes;
-  ASSIGN_OR_RETURN(parts.ptx, CompileToPtx(code, arch, parts.options.opt_level));
+  ASSIGN_OR_RETURN(parts.ptx,
+                   CompileToPtx(code, arch, parts.options.opt_level, parts.options.dump_to));
   parts.stats.code_bytes = static_cast<int64_t>(parts.ptx.size());
   for (const StepSequence& sequence : parts.program.sequences)
     for (const Step& step : sequence.steps)
@@ -133,8 +134,7 @@ absl::Status Generate(const GpuArch& arch, GpuProgram& parts) {
         parts.stats.fallbacks.push_back({step.instruction->name(),
                                          std::string(Text(step.instruction->opcode())),
                                          "computed on the host"});
-  if (parts.options.dump_to.empty()) return absl::OkStatus();
-  return AtomicWriteFile(absl::StrCat(parts.options.dump_to, "/module.ptx"), parts.ptx);
+  return absl::OkStatus();
 }
 
 class CudaBackend final : public Backend {

@@ -16,8 +16,9 @@ std::unique_ptr<Backend> MakeCudaBackend();
 // Those of the simulator (ptxsim/driver), which runs the same PTX through the same host code.
 std::unique_ptr<Backend> MakePtxSimBackend();
 
-// The PTX of a module, without a driver or a device. `arch`: as --gpu-arch takes it. `which_passes`
-// and `opt_level` of the options are looked at. Errors: as Backend::Compile.
+// The PTX of a module, without a driver or a device. `arch`: as --gpu-arch takes it.
+// `which_passes`, `opt_level` and `dump_to` of the options are looked at. Errors: as
+// Backend::Compile.
 absl::StatusOr<std::string> PtxOfModule(std::unique_ptr<Module> module, absl::string_view arch,
                                         const CompileOptions& options);
 

@@ -5,6 +5,7 @@
 // vectors here.
 #include "backends/cuda/ptx_code.h"
 
+#include "absl/strings/str_cat.h"
 #include "backends/cuda/float_remainder_internal.h"
 #include "backends/cuda/hardware_forms_internal.h"
 #include "backends/cuda/neighbour_addresses_internal.h"
@@ -22,6 +23,7 @@
 #include "llvm/Target/TargetOptions.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
 #include "llvm/Transforms/Scalar/InferAddressSpaces.h"
+#include "support/file.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -101,6 +103,15 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine, int arch, int 
   all.run(module, modules);
 }
 
+absl::Status DumpText(absl::string_view folder, absl::string_view name,
+                      const llvm::Module& module) {
+  if (folder.empty()) return absl::OkStatus();
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  module.print(out, nullptr);
+  return AtomicWriteFile(absl::StrCat(folder, "/", name), out.str());
+}
+
 }  // namespace
 
 void SetPtxTarget(llvm::Module& module) {
@@ -108,14 +119,17 @@ void SetPtxTarget(llvm::Module& module) {
   module.setDataLayout("e-i64:64-i128:128-v16:16-v32:32-n16:32:64");
 }
 
-absl::StatusOr<std::string> CompileToPtx(llvm::Module& module, const GpuArch& arch, int opt_level) {
+absl::StatusOr<std::string> CompileToPtx(llvm::Module& module, const GpuArch& arch, int opt_level,
+                                         absl::string_view dump_to) {
   const int level = std::min(std::max(opt_level, 0), 3);
   ASSIGN_OR_RETURN(const std::unique_ptr<llvm::TargetMachine> machine, MakeMachine(arch, level));
   module.setDataLayout(machine->createDataLayout());
   std::string errors;
   module.getContext().setDiagnosticHandler(std::make_unique<Collector>(errors));
+  RETURN_IF_ERROR(DumpText(dump_to, "module.ir-no-opt.ll", module));
   ReplaceRemainders(module);
   Optimize(module, *machine, arch.number, level);
+  RETURN_IF_ERROR(DumpText(dump_to, "module.ir-with-opt.ll", module));
   llvm::SmallVector<char, 0> text;
   llvm::raw_svector_ostream out(text);
   llvm::legacy::PassManager passes;
@@ -123,7 +137,9 @@ absl::StatusOr<std::string> CompileToPtx(llvm::Module& module, const GpuArch& ar
     return Internal("LLVM emits no PTX");
   passes.run(module);
   if (!errors.empty()) return Internal("LLVM refuses a kernel: ", errors);
-  return std::string(text.data(), text.size());
+  std::string ptx(text.data(), text.size());
+  if (!dump_to.empty()) RETURN_IF_ERROR(AtomicWriteFile(absl::StrCat(dump_to, "/module.ptx"), ptx));
+  return ptx;
 }
 
 }  // namespace hlokit

@@ -15,9 +15,11 @@ inline constexpr int kBlockThreads = 256;
 // Names the target in an empty module, before code is emitted into it.
 void SetPtxTarget(llvm::Module& module);
 
-// Optimizes the module and prints its PTX. Bits do not depend on `opt_level` (0 to 3). Errors:
-// Internal where LLVM lacks the target or refuses the code.
-absl::StatusOr<std::string> CompileToPtx(llvm::Module& module, const GpuArch& arch, int opt_level);
+// Optimizes the module and prints its PTX. Bits do not depend on `opt_level` (0 to 3). Into the
+// folder `dump_to`, where one is named, go module.ir-no-opt.ll, module.ir-with-opt.ll and
+// module.ptx. Errors: Internal where LLVM lacks the target or refuses the code; those of files.
+absl::StatusOr<std::string> CompileToPtx(llvm::Module& module, const GpuArch& arch, int opt_level,
+                                         absl::string_view dump_to);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

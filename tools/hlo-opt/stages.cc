@@ -23,7 +23,7 @@ namespace {
 constexpr char kCpuPlugin[] = "libhlokit_cpu_plugin.so";
 constexpr char kCudaPlugin[] = "libhlokit_cuda_plugin.so";
 
-enum class Maker { kHloOpt, kExplorer, kCpu, kCuda };
+enum class Maker { kHloOpt, kExplorer, kCpu, kCuda, kBoth };  // kBoth: by --platform
 struct Stage {
   absl::string_view name, meaning;
   Maker maker;
@@ -34,9 +34,9 @@ constexpr Stage kStages[] = {
      Maker::kHloOpt},
     {"buffer-assignment", "where each array lies in memory", Maker::kCpu},
     {"program", "what runs, step by step, and on which buffers", Maker::kCpu},
-    {"llvm-before-optimizations", "LLVM IR as emitted", Maker::kCpu},
-    {"llvm-after-optimizations", "LLVM IR after LLVM's passes", Maker::kCpu},
-    {"llvm", "the same as llvm-after-optimizations", Maker::kCpu},
+    {"llvm-before-optimizations", "LLVM IR as emitted", Maker::kBoth},
+    {"llvm-after-optimizations", "LLVM IR after LLVM's passes", Maker::kBoth},
+    {"llvm", "the same as llvm-after-optimizations", Maker::kBoth},
     {"obj", "an object file", Maker::kCpu},
     {"asm", "assembly of the host", Maker::kCpu},
     {"ptx", "PTX of a GPU (--gpu-arch)", Maker::kCuda},
@@ -100,14 +100,14 @@ absl::Status CheckStage(const OptOptions& options) {
     return InvalidArgument("no stage ", options.stage, DidYouMean(options.stage, names),
                            "; --list-stages names them");
   }
+  const bool is_cpu = options.platform == "cpu", is_gpu = options.platform == "gpu";
   if (found->maker == Maker::kHloOpt || found->maker == Maker::kExplorer ||
-      (found->maker == Maker::kCpu && options.platform == "cpu") ||
-      (found->maker == Maker::kCuda && (options.platform == "cpu" || options.platform == "gpu")) ||
+      (found->maker == Maker::kCpu && is_cpu) ||
+      ((found->maker == Maker::kCuda || found->maker == Maker::kBoth) && (is_cpu || is_gpu)) ||
       // Arrays of GPUs are planned as those of the CPU are.
-      (options.stage == "buffer-assignment" && options.platform == "gpu"))
+      (options.stage == "buffer-assignment" && is_gpu))
     return absl::OkStatus();
-  const bool has_ptx =
-      options.platform == "gpu" && options.stage != "asm" && options.stage != "obj";
+  const bool has_ptx = is_gpu && options.stage != "asm" && options.stage != "obj";
   return Unimplemented("--stage=", options.stage,
                        " is not available for --platform=", options.platform, " yet",
                        has_ptx ? "; --stage=ptx is" : "");
@@ -117,18 +117,18 @@ absl::StatusOr<std::string> RunStage(const Module& module, const OptOptions& opt
   const Maker maker = FindStage(options.stage)->maker;
   if (maker == Maker::kExplorer) return Page(module, options);
   const std::string text = WholeText(module);
+  const ScratchFolder folder;
+  if (folder.path().empty()) return InvalidArgument("cannot make a temporary folder");
   std::string out;
   int status = kExitDone;
-  if (maker == Maker::kCuda) {
+  if (maker == Maker::kCuda || (maker == Maker::kBoth && options.platform == "gpu")) {
     ASSIGN_OR_RETURN(const auto stage,
-                     LoadPlugin<decltype(&hlokit_ptx_stage)>(kCudaPlugin, "hlokit_ptx_stage"));
-    status =
-        stage(text.data(), text.size(), options.gpu_arch.c_str(), options.opt_level, Append, &out);
+                     LoadPlugin<decltype(&hlokit_cuda_stage)>(kCudaPlugin, "hlokit_cuda_stage"));
+    status = stage(text.data(), text.size(), options.stage.c_str(), options.gpu_arch.c_str(),
+                   options.opt_level, folder.path().c_str(), Append, &out);
   } else {
     ASSIGN_OR_RETURN(const auto stage,
                      LoadPlugin<decltype(&hlokit_cpu_stage)>(kCpuPlugin, "hlokit_cpu_stage"));
-    const ScratchFolder folder;
-    if (folder.path().empty()) return InvalidArgument("cannot make a temporary folder");
     status = stage(text.data(), text.size(), options.stage.c_str(), options.opt_level,
                    folder.path().c_str(), Append, &out);
   }

@@ -126,7 +126,7 @@ float SineOfTurns(float turns, uint32_t ahead) {
   if ((bits & kInfinity) == kInfinity) return std::numeric_limits<float>::quiet_NaN();
   const bool negative = ahead == 0 && (bits & kSign);
   const int shift = ExponentOf(bits) - 23 + kQuadrantBits + 2;
-  const uint64_t whole = IsZeroOrDenormal(bits) ? 0 : (bits & kMantissa) | kMantissa + 1;
+  const uint64_t whole = IsZeroOrDenormal(bits) ? 0 : (bits & kMantissa) | (kMantissa + 1);
   uint64_t place = shift >= 40 || shift <= -24 ? 0 : shift >= 0 ? whole << shift : whole >> -shift;
   place += uint64_t{ahead} << kQuadrantBits;
   const uint32_t quadrant = place >> kQuadrantBits & 3;
@@ -179,7 +179,7 @@ float MufuEx2(float x) {
   if (x >= 128.0f) return HUGE_VALF;
   if (x <= -150.0f) return 0;
   const int shift = ExponentOf(bits);  // 23 bits below the point
-  const int64_t whole = IsZeroOrDenormal(bits) ? 0 : (bits & kMantissa) | kMantissa + 1;
+  const int64_t whole = IsZeroOrDenormal(bits) ? 0 : (bits & kMantissa) | (kMantissa + 1);
   int64_t fixed = shift >= 0 ? whole << shift : shift <= -25 ? 0 : whole >> -shift;
   if (bits & kSign) fixed = fixed & kMantissa ? ~fixed : -fixed;
   return Scaled(Bits24(MufuFunction::kEx2, 64, 0, static_cast<uint32_t>(fixed) & kMantissa),

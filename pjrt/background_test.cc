@@ -33,7 +33,9 @@ TEST(BackgroundTest, GoesOnWhileTheCallerDoes) {
         ran = true;
       },
       busy);
-  if (std::thread::hardware_concurrency() > 1) EXPECT_NE(QuietestLane(), busy);
+  if (std::thread::hardware_concurrency() > 1) {
+    EXPECT_NE(QuietestLane(), busy);
+  }
   EXPECT_FALSE(ran);
   held.unlock();
   AwaitBackground();

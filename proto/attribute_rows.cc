@@ -324,5 +324,12 @@ HLOKIT_ROWS_FOR(CustomCallSchedule, kSchedules)
 HLOKIT_ROWS_FOR(CustomCallApiVersion, kApiVersions)
 HLOKIT_ROWS_FOR(PaddingType, kPaddingTypes)
 
+#undef ROW
+#undef SCALAR
+#undef LIST
+#undef PART
+#undef PART_LIST
+#undef ENUMERATOR
+
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

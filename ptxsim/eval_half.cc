@@ -173,7 +173,7 @@ void SignLanes(const Op& op, std::byte* frame, void* result) {
 
 template <typename H, bool kFlush>
 struct ToFloat {
-  static float Do(uint16_t a) { return H::Read(Flush<H>(a, kFlush ? kFtz : 0)); }
+  static float Do(uint16_t a) { return H::Read(Flush<H>(a, kFlush ? uint32_t{kFtz} : 0)); }
 };
 
 }  // namespace

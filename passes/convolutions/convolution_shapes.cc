@@ -21,12 +21,6 @@ bool IsPlainConvolution(const Instruction* i) {
          i->attr<ConvolutionAttrs>().sparsity_config == SparsityConfig();
 }
 
-int64_t Elements(const Shape& shape, const DimVector& dims) {
-  int64_t count = 1;
-  for (const int64_t d : dims) count *= shape.dims[d];
-  return count;
-}
-
 // How the outputs along spatial dimension `s` are cut into stretches of `length`.
 struct Stretches {
   size_t s;

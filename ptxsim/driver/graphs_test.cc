@@ -91,8 +91,9 @@ TEST_F(GraphsTest, KernelsAndCopiesInOrder) {
   ASSERT_EQ(AddMore(graph_, last, 4), kSuccess);
   GraphNodeParams copy = {};
   copy.type = kCopyNode;
-  copy.copy.from = {.memory_type = kDeviceMemory, .device = x_};
-  copy.copy.to = {.memory_type = kDeviceMemory, .device = x_ + 4};
+  copy.copy.from.memory_type = copy.copy.to.memory_type = kDeviceMemory;
+  copy.copy.from.device = x_;
+  copy.copy.to.device = x_ + 4;
   copy.copy.width_bytes = 4;
   copy.copy.height = copy.copy.depth = 1;
   ASSERT_EQ(Add(graph_, last, copy), kSuccess);

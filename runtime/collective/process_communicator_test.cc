@@ -134,7 +134,7 @@ class Cluster {
     for (int rank = 0; rank < processes; ++rank)
       groups_.push_back(std::make_unique<ProcessGroup>(
           std::make_unique<NetworkTransport>(*network_, rank, processes),
-          ProcessGroup::Options{.timeout_s = timeout_s, .on_slow = on_slow}));
+          ProcessGroup::Options{.timeout_s = timeout_s, .on_slow = on_slow, .on_status = {}}));
     for (auto& group : groups_)
       communicators_.push_back(std::make_unique<ProcessCommunicator>(*group, rank_of_));
   }

@@ -67,7 +67,7 @@ void TakeLayout(Instruction& made) {
   } else if (HasTrait(opcode, kElementwise) || HasTrait(opcode, kLayoutOfFirst) ||
              LiesAsFirst(opcode)) {
     if (!shape.IsTuple()) LieAs(made.operand(0)->shape(), shape);
-    for (size_t i = 0; i < shape.elements.size() && i < made.operand_count(); ++i)
+    for (size_t i = 0; i < shape.elements.size() && i < made.operands().size(); ++i)
       LieAs(made.operand(i)->shape(), shape.elements[i]);
   } else {
     return;

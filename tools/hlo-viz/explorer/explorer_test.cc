@@ -132,7 +132,7 @@ std::string Difference(absl::string_view before_text, absl::string_view after_te
   const ModuleIndex index(*after);
   const ModuleMatch match(*before, *after);
   const std::string data =
-      PageData(index, ScopeTree(index), {.before = before.get(), .match = &match});
+      PageData(index, ScopeTree(index), {.before = before.get(), .match = &match, .code = {}});
   return data.substr(data.find("\"diff\":"));
 }
 

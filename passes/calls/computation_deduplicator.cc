@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/hash/hash.h"
 #include "analysis/structural_hash.h"
 #include "passes/cleanup/cse.h"
@@ -31,14 +32,24 @@ bool UseTwins(Computation& c, const Twins& twins, bool calls_only) {
   return changed;
 }
 
+// Passes change a fusion's body in place, so nothing else is to call it.
+absl::flat_hash_set<const Computation*> FusedBodies(const Module& module) {
+  absl::flat_hash_set<const Computation*> bodies;
+  for (const Computation* c : module.Computations())
+    for (const Instruction* i : c->Instructions())
+      if (i->opcode() == Opcode::kFusion) bodies.insert(i->to_apply());
+  return bodies;
+}
+
 absl::StatusOr<bool> Share(Module& module, bool calls_only) {
   const std::vector<uint64_t> hashes = StructuralHashes(module);
+  const absl::flat_hash_set<const Computation*> fused = FusedBodies(module);
   absl::flat_hash_map<uint64_t, std::vector<Computation*>> by_hash;
   Twins twins;
   bool changed = false;
   for (Computation* c : module.ComputationsPostOrder()) {
     changed |= UseTwins(*c, twins, calls_only);
-    if (c->IsEntry()) continue;
+    if (c->IsEntry() || fused.contains(c)) continue;
     std::vector<Computation*>& alike =
         by_hash[absl::HashOf(hashes[c->root()->id()], c->instruction_count())];
     for (Computation* first : alike)

@@ -34,15 +34,8 @@ void Product<T>::RunStreamed() {
   const int64_t groups = std::min(
       panels_n_,
       CeilDiv(panels_n_, std::max<int64_t>(1, kStreamedColumns / width_) * threads) * threads);
-  std::atomic<int64_t> next = 0;
-  ParallelFor(ctx_, threads, 1, [&](int64_t, int64_t) {
-    int64_t g = next.fetch_add(1, std::memory_order_relaxed);
-    if (g >= groups) return;
-    const int64_t slab_a = direct_a_ ? 0 : panels_m_ * PanelA();
-    Scratch scratch(slabs_ * slab_a * sizeof(T));
-    if (scratch.data() == nullptr) return ReportMemory();
-    T* packed_a = scratch.as<T>();
-    PackAllRows(packed_a);
+  WithRowsOfItsOwn(groups, [&](int64_t g, std::atomic<int64_t>& next, const T* packed_a,
+                               int64_t slab_a) {
     for (; g < groups && !hlokit_cancelled(ctx_); g = next.fetch_add(1, std::memory_order_relaxed))
       StreamPanels(g * panels_n_ / groups, (g + 1) * panels_n_ / groups, packed_a, slab_a);
   });

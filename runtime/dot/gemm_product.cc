@@ -240,22 +240,15 @@ void Product<T>::RunWide() {
   const int64_t together = frozen_b_ != nullptr ? 1 : PacksInTiles() ? 2 : most;
   const int64_t group = std::clamp<int64_t>(panels_n_ / (kPanelTasks * threads), 1, together);
   const int64_t groups = CeilDiv(panels_n_, group);
-  std::atomic<int64_t> next = 0;
-  ParallelFor(ctx_, threads, 1, [&](int64_t, int64_t) {
-    int64_t g = next.fetch_add(1, std::memory_order_relaxed);
-    if (g >= groups) return;
-    const int64_t slab_a = direct_a_ ? 0 : panels_m_ * PanelA();
-    Scratch scratch(slabs_ * slab_a * sizeof(T));
-    if (scratch.data() == nullptr) return ReportMemory();
-    T* packed_a = scratch.as<T>();
-    PackAllRows(packed_a);
-    while (g < groups && !hlokit_cancelled(ctx_)) {
-      const int64_t after = next.fetch_add(1, std::memory_order_relaxed);
-      RunPanels(g * group, std::min((g + 1) * group, panels_n_),
-                after < groups ? after * group : panels_n_, packed_a, slab_a);
-      g = after;
-    }
-  });
+  WithRowsOfItsOwn(groups,
+                   [&](int64_t g, std::atomic<int64_t>& next, const T* packed_a, int64_t slab_a) {
+                     while (g < groups && !hlokit_cancelled(ctx_)) {
+                       const int64_t after = next.fetch_add(1, std::memory_order_relaxed);
+                       RunPanels(g * group, std::min((g + 1) * group, panels_n_),
+                                 after < groups ? after * group : panels_n_, packed_a, slab_a);
+                       g = after;
+                     }
+                   });
 }
 
 // Panels [first, end); the thread's next ones begin at `after`.

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "runtime/context.h"
 #include "runtime/dot/frozen_arrays.h"
 #include "runtime/dot/gemm_internal.h"
+#include "runtime/parallel.h"
 #include "runtime/scratch.h"
 
 namespace hlokit {
@@ -235,6 +237,23 @@ class Product {
   void PackAllRows(T* packed_a) const {
     for (int64_t i = 0; i < slabs_ * panels_m_ && !direct_a_; ++i)
       PackRows(SlabAt(i / panels_m_), i % panels_m_, packed_a + i * PanelA());
+  }
+
+  // Calls work(first, next, packed_a, slab_a) on each thread that gets one of `groups`, its first;
+  // the others are dealt by `next`. The thread has packed A for itself, its slabs `slab_a` apart.
+  template <typename Work>
+  void WithRowsOfItsOwn(int64_t groups, const Work& work) const {
+    std::atomic<int64_t> next = 0;
+    ParallelFor(ctx_, hlokit_num_threads(ctx_), 1, [&](int64_t, int64_t) {
+      const int64_t first = next.fetch_add(1, std::memory_order_relaxed);
+      if (first >= groups) return;
+      const int64_t slab_a = direct_a_ ? 0 : panels_m_ * PanelA();
+      Scratch scratch(slabs_ * slab_a * sizeof(T));
+      if (scratch.data() == nullptr) return ReportMemory();
+      T* packed_a = scratch.as<T>();
+      PackAllRows(packed_a);
+      work(first, next, packed_a, slab_a);
+    });
   }
 
   // Panels [first, end) of B in one slab.

@@ -9,6 +9,7 @@
 #include "backends/cuda/float_remainder_internal.h"
 #include "backends/cuda/hardware_forms_internal.h"
 #include "backends/cuda/neighbour_addresses_internal.h"
+#include "codegen/ir_file.h"
 #include "codegen/llvm_passes/rounding.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/DiagnosticInfo.h"
@@ -103,13 +104,8 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine, int arch, int 
   all.run(module, modules);
 }
 
-absl::Status DumpText(absl::string_view folder, absl::string_view name,
-                      const llvm::Module& module) {
-  if (folder.empty()) return absl::OkStatus();
-  std::string text;
-  llvm::raw_string_ostream out(text);
-  module.print(out, nullptr);
-  return AtomicWriteFile(absl::StrCat(folder, "/", name), out.str());
+absl::Status Dump(absl::string_view folder, absl::string_view name, const llvm::Module& module) {
+  return folder.empty() ? absl::OkStatus() : WriteIr(module, absl::StrCat(folder, "/", name));
 }
 
 }  // namespace
@@ -126,10 +122,10 @@ absl::StatusOr<std::string> CompileToPtx(llvm::Module& module, const GpuArch& ar
   module.setDataLayout(machine->createDataLayout());
   std::string errors;
   module.getContext().setDiagnosticHandler(std::make_unique<Collector>(errors));
-  RETURN_IF_ERROR(DumpText(dump_to, "module.ir-no-opt.ll", module));
+  RETURN_IF_ERROR(Dump(dump_to, "module.ir-no-opt.ll", module));
   ReplaceRemainders(module);
   Optimize(module, *machine, arch.number, level);
-  RETURN_IF_ERROR(DumpText(dump_to, "module.ir-with-opt.ll", module));
+  RETURN_IF_ERROR(Dump(dump_to, "module.ir-with-opt.ll", module));
   llvm::SmallVector<char, 0> text;
   llvm::raw_svector_ostream out(text);
   llvm::legacy::PassManager passes;

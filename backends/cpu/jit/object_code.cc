@@ -19,6 +19,7 @@
 #include "backends/cpu/llvm_passes/quick_selection_internal.h"
 #include "backends/cpu/llvm_passes/scalar_loops_internal.h"
 #include "backends/cpu/llvm_passes/widen_halves_internal.h"
+#include "codegen/ir_file.h"
 #include "codegen/llvm_passes/rounding.h"
 #include "codegen/llvm_passes/wrapping_indices.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
@@ -291,11 +292,7 @@ absl::StatusOr<ObjectBytes> Generate(llvm::Module& module, llvm::TargetMachine& 
 }
 
 absl::Status Dump(const llvm::Module& module, const std::string& stem, const char* suffix) {
-  if (stem.empty()) return absl::OkStatus();
-  std::string text;
-  llvm::raw_string_ostream out(text);
-  module.print(out, nullptr);
-  return AtomicWriteFile(stem + suffix, text);
+  return stem.empty() ? absl::OkStatus() : WriteIr(module, stem + suffix);
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 
 #include <dlfcn.h>
 
+#include <optional>
+
 #include "absl/strings/str_cat.h"
 #include "printer/whole_text.h"
 #include "support/file.h"
@@ -117,20 +119,22 @@ absl::StatusOr<std::string> RunStage(const Module& module, const OptOptions& opt
   const Maker maker = FindStage(options.stage)->maker;
   if (maker == Maker::kExplorer) return Page(module, options);
   const std::string text = WholeText(module);
-  const ScratchFolder folder;
-  if (folder.path().empty()) return InvalidArgument("cannot make a temporary folder");
+  std::optional<ScratchFolder> folder;  // which PTX does not need
+  if (maker != Maker::kCuda && folder.emplace().path().empty())
+    return InvalidArgument("cannot make a temporary folder");
+  const std::string scratch = folder.has_value() ? folder->path() : "";
   std::string out;
   int status = kExitDone;
   if (maker == Maker::kCuda || (maker == Maker::kBoth && options.platform == "gpu")) {
     ASSIGN_OR_RETURN(const auto stage,
                      LoadPlugin<decltype(&hlokit_cuda_stage)>(kCudaPlugin, "hlokit_cuda_stage"));
     status = stage(text.data(), text.size(), options.stage.c_str(), options.gpu_arch.c_str(),
-                   options.opt_level, folder.path().c_str(), Append, &out);
+                   options.opt_level, scratch.c_str(), Append, &out);
   } else {
     ASSIGN_OR_RETURN(const auto stage,
                      LoadPlugin<decltype(&hlokit_cpu_stage)>(kCpuPlugin, "hlokit_cpu_stage"));
     status = stage(text.data(), text.size(), options.stage.c_str(), options.opt_level,
-                   folder.path().c_str(), Append, &out);
+                   scratch.c_str(), Append, &out);
   }
   if (status == kExitDone) return out;
   return status == kExitInternal ? absl::InternalError(out) : absl::InvalidArgumentError(out);

@@ -113,7 +113,8 @@ class Warp {
     uint32_t instruction = kNoSlot;
   };
   Wait last_wait;
-  void AddTo(StateHash& hash) const;
+  // `is_sketch`: of each register, the first two lanes alone.
+  void AddTo(StateHash& hash, bool is_sketch = false) const;
   // The instruction where the first group stands; kNoSlot where none is left. Makes it the running
   // one, for a report.
   uint32_t SelectFirst();

@@ -14,6 +14,7 @@
 #include <bit>
 #include <cstring>
 #include <memory>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "ptxsim/bind_internal.h"
@@ -86,46 +87,90 @@ constexpr int kMaxColumns = 256, kMaxDepth = 32;
 
 struct WgmmaTile {
   alignas(64) float a[kMaxDepth * kTileRows];
-  alignas(64) float b[kMaxColumns * kMaxDepth];
   alignas(64) float c[kMaxColumns * kTileRows];
 };
+
+// b as the kernels take it. The four warps of a group, and the groups of a block, read the same one
+// after the other, so what was made of the last ones is kept, and good where form and bytes are the
+// same.
+struct WgmmaB {
+  Type type = Type::kNone;
+  int n = 0, k = 0;
+  bool mn = false;
+  alignas(64) uint8_t bytes[kMaxColumns * 32];
+  alignas(64) float values[kMaxColumns * kMaxDepth];
+  alignas(64) int32_t exponents[kMaxColumns * kMaxDepth / 2];
+
+  bool Has(const WgmmaForm& form, const uint8_t* given, size_t size) const {
+    return type == form.b && n == form.shape.n && k == form.shape.k && mn == form.b_mn &&
+           std::memcmp(bytes, given, size) == 0;
+  }
+  void Take(const WgmmaForm& form, const uint8_t* given, size_t size) {
+    type = form.b;
+    n = form.shape.n;
+    k = form.shape.k;
+    mn = form.b_mn;
+    std::memcpy(bytes, given, size);
+    const ProductKernels& kernels = BestProductKernels();
+    kernels.widen(bytes, n * k, form.tile.b, form.tile.b_table, values);
+    if (!form.tile.is_integer)
+      kernels.exponents({n, k, mn, nullptr, values}, form.tile.rule.least_b, exponents);
+  }
+};
+
+// A step of a loop has some four to sixteen descriptors, 32 bytes or more apart.
+WgmmaB& PlaceOfB(uint64_t descriptor) {
+  constexpr size_t kPlaces = 16;
+  thread_local std::vector<WgmmaB> places(kPlaces);
+  return places[(descriptor >> 1 ^ descriptor >> 6) % kPlaces];
+}
+
+// Rows of 32 bytes, by depth: as the four registers of a fragment, whose lanes have four bytes
+// each.
+void TurnRows(const WgmmaForm& form, const uint8_t* bytes, float* a) {
+  alignas(64) uint32_t words[4][kLanes];
+  const uint32_t* registers[4] = {words[0], words[1], words[2], words[3]};
+  for (int row = 0; row < kRows; ++row)
+    for (int half = 0; half < 2; ++half)
+      std::memcpy(words[half * 2 + row / 8] + row % 8 * 4, bytes + row * 32 + half * 16, 16);
+  BestProductKernels().unpack(registers, 4, form.tile.a, form.tile.a_table, a);
+}
 
 // The warp's rows of a, by depth.
 bool LoadTileA(const Op& op, Warp& warp, const WgmmaForm& form, float* a) {
   const std::byte* frame = warp.frame();
   const int depth = form.shape.k, count = kRows * depth, bits = ElementBits(form.a);
-  const ProductKernels& kernels = BestProductKernels();
   if (op.a == kNoSlot) {
     UnpackRows(form.tile, frame, &warp.code().slots[form.a_list], 4, a);
   } else {
     const SharedMatrix shared = SharedMatrix::OfWgmma(UniformWord(frame, op.a), form.a_mn);
     const int first = warp.index() % kWarps * kRows;
-    uint8_t bytes[kRows * 32];
-    float rows[kRows * kMaxDepth];
+    alignas(64) uint8_t bytes[kRows * 32];
     if (form.a_mn) {
       if (!shared.CopyRows(op, warp, 0, depth, first * bits / 8, kRows * bits / 8, bytes))
         return false;
-      kernels.widen(bytes, count, form.tile.a, form.tile.a_table, a);
+      BestProductKernels().widen(bytes, count, form.tile.a, form.tile.a_table, a);
     } else {
-      if (!shared.CopyRows(op, warp, first, kRows, 0, depth * bits / 8, bytes)) return false;
-      kernels.widen(bytes, count, form.tile.a, form.tile.a_table, rows);
-      for (int k = 0; k < depth; ++k)
-        for (int row = 0; row < kRows; ++row) a[k * kTileRows + row] = rows[row * depth + k];
+      if (!shared.CopyRows(op, warp, first, kRows, 0, 32, bytes)) return false;
+      TurnRows(form, bytes, a);
     }
   }
   for (int i = 0; form.scale < 0 && i < count; ++i) a[i] = -a[i];
   return true;
 }
 
-// b by columns, or by depth where that is how memory has it.
-bool LoadTileB(const Op& op, Warp& warp, const WgmmaForm& form, float* b) {
-  const SharedMatrix shared = SharedMatrix::OfWgmma(UniformWord(warp.frame(), op.b), form.b_mn);
+// b by columns, or by depth where that is how memory has it; null after a fault.
+const WgmmaB* LoadTileB(const Op& op, Warp& warp, const WgmmaForm& form) {
+  const uint64_t descriptor = UniformWord(warp.frame(), op.b);
+  const SharedMatrix shared = SharedMatrix::OfWgmma(descriptor, form.b_mn);
   const int n = form.shape.n, k = form.shape.k, bits = ElementBits(form.b);
-  const int rows = form.b_mn ? k : n, bytes = (form.b_mn ? n : k) * bits / 8;
-  uint8_t raw[kMaxColumns * 32];
-  if (!shared.CopyRows(op, warp, 0, rows, 0, bytes, raw)) return false;
-  BestProductKernels().widen(raw, n * k, form.tile.b, form.tile.b_table, b);
-  return true;
+  const int rows = form.b_mn ? k : n, row_bytes = (form.b_mn ? n : k) * bits / 8;
+  alignas(64) uint8_t bytes[kMaxColumns * 32];
+  if (!shared.CopyRows(op, warp, 0, rows, 0, row_bytes, bytes)) return nullptr;
+  WgmmaB& b = PlaceOfB(descriptor);
+  const auto size = static_cast<size_t>(rows * row_bytes);
+  if (!b.Has(form, bytes, size)) b.Take(form, bytes, size);
+  return &b;
 }
 
 enum class TileResult { kDone, kFault, kOtherwise };
@@ -135,15 +180,15 @@ TileResult RunTile(const Op& op, Warp& warp, const WgmmaForm& form, bool keeps) 
   WgmmaTile tile;
   const int n = form.shape.n;
   const Slot* slots = &warp.code().slots[form.d_list];
-  if (!LoadTileA(op, warp, form, tile.a) || !LoadTileB(op, warp, form, tile.b))
-    return TileResult::kFault;
+  const WgmmaB* const b = LoadTileB(op, warp, form);
+  if (b == nullptr || !LoadTileA(op, warp, form, tile.a)) return TileResult::kFault;
   if (keeps) {
     UnpackAccumulators(form.tile, warp.frame(), slots, n, tile.c);
   } else {
     std::fill_n(tile.c, n * kTileRows, 0.0f);
   }
-  if (!MultiplyTile(form.tile, {n, form.shape.k, form.b_mn, tile.a, tile.b, tile.c}, form.saturate))
-    return TileResult::kOtherwise;
+  const ProductTile product = {n, form.shape.k, form.b_mn, tile.a, b->values, tile.c, b->exponents};
+  if (!MultiplyTile(form.tile, product, form.saturate)) return TileResult::kOtherwise;
   PackAccumulators(form.tile, tile.c, n, warp.frame(), slots);
   return TileResult::kDone;
 }

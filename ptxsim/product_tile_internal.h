@@ -20,6 +20,9 @@ struct ProductTile {
   bool b_by_depth = false;
   const float *a = nullptr, *b = nullptr;
   float* c = nullptr;
+  // Of columns 2p and 2p + 1, as the halves of a word, at [p * depth + k] or, by depth, [k *
+  // columns / 2 + p]; null: floats() finds them.
+  const int32_t* b_exponents = nullptr;
 };
 
 // How floats are summed (products.cc): bits below the largest exponent that count, the smallest
@@ -36,6 +39,8 @@ struct ProductKernels {
   bool (*floats)(const ProductTile& tile, const TileRule& rule);
   // Of integers, whose sums without c are below 2^24; c has their bits.
   void (*integers)(const ProductTile& tile, bool saturate);
+  // The b_exponents of the tile's b; TileRule::least_b is `least`.
+  void (*exponents)(const ProductTile& tile, int least, int32_t* pairs);
   // `count` elements one behind the other; a byte's value is table[byte].
   void (*widen)(const void* from, int count, TileElement element, const float* table, float* to);
   // Fragments of 16 rows: register i of 32 lanes has, of row lane / 4 + i % 2 * 8, the elements of

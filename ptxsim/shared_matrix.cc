@@ -1,4 +1,5 @@
 // Addresses and elements of matrices in shared memory, by descriptor.
+#include <bit>
 #include <cstring>
 
 #include "ptxsim/bind_internal.h"
@@ -7,6 +8,8 @@
 
 namespace hlokit::ptx {
 namespace {
+
+constexpr int kChunk = 16, kMaxRowBytes = 512;
 
 SharedMatrix WithOffsets(uint64_t descriptor, bool mn_major) {
   const auto field = [&](int shift) { return (descriptor >> shift & 0x3fff) << 4; };
@@ -29,19 +32,40 @@ SharedMatrix SharedMatrix::OfTcgen05(uint64_t descriptor, bool mn_major) {
   return matrix;
 }
 
+// Beyond the last byte of rows below `rows` and bytes below `bytes` of them, wherever swizzles put
+// it.
+uint64_t SharedMatrix::LimitOf(int rows, int bytes) const {
+  const auto row = static_cast<uint64_t>(rows - 1) | 7, along = static_cast<uint64_t>(bytes - 1);
+  return (UnswizzledAddressOf(row, along | (width - 1)) | (width - 1)) + 1;
+}
+
 bool SharedMatrix::CopyRows(const Op& op, Warp& warp, int first, int rows, int begin, int bytes,
                             uint8_t* to) const {
-  constexpr int kChunk = 16;
   Block& block = warp.block();
-  const bool is_watched = block.IsWatched(/*is_store=*/false);
+  if (block.IsWatched(/*is_store=*/false) ||
+      LimitOf(first + rows, begin + bytes) > static_cast<uint64_t>(block.shared_bytes()))
+    return CopyRowsByChunks(op, warp, first, rows, begin, bytes, to);
   const std::byte* const shared = block.shared();
-  const auto end = static_cast<uint64_t>(block.shared_bytes());
+  uint64_t offsets[kMaxRowBytes / kChunk];
+  const int chunks = bytes / kChunk;
+  const uint64_t origin = UnswizzledAddressOf(0, 0);
+  for (int i = 0; i < chunks; ++i)
+    offsets[i] = UnswizzledAddressOf(0, static_cast<uint64_t>(begin + i * kChunk)) - origin;
+  for (int row = first; row < first + rows; ++row) {
+    const uint64_t at = UnswizzledAddressOf(static_cast<uint64_t>(row), 0);
+    for (int i = 0; i < chunks; ++i, to += kChunk)
+      std::memcpy(to, shared + Swizzled(at + offsets[i]), kChunk);
+  }
+  return true;
+}
+
+bool SharedMatrix::CopyRowsByChunks(const Op& op, Warp& warp, int first, int rows, int begin,
+                                    int bytes, uint8_t* to) const {
   for (int row = first; row < first + rows; ++row)
     for (int along = begin; along < begin + bytes; along += kChunk, to += kChunk) {
       const uint64_t address = AddressOf(static_cast<uint64_t>(row), static_cast<uint64_t>(along));
-      const std::byte* from = shared + address;
-      if (is_watched || address + kChunk > end)
-        from = LaneMemory(op, warp, 0, address, kChunk, Space::kShared, "matrix load");
+      const std::byte* const from =
+          LaneMemory(op, warp, 0, address, kChunk, Space::kShared, "matrix load");
       if (from == nullptr) return false;
       std::memcpy(to, from, kChunk);
     }

@@ -31,17 +31,26 @@ struct SharedMatrix {
                 uint8_t* to) const;
   // Of byte `along` of row `row` of the matrix as it is stored.
   uint64_t AddressOf(uint64_t row, uint64_t along) const {
-    const int shift = std::countr_zero(width);
-    const uint64_t inside = (along & (width - 1)) + (row % 8 << shift);
-    // From atom to atom along the rows, then across them. The two offsets change places where
-    // nothing is swizzled and m or n is contiguous.
-    const bool swizzled = width > 16, exchanged = mn && !swizzled;
-    const uint64_t across = exchanged ? leading : stride, next = exchanged ? stride : leading;
-    const uint64_t address = start + inside + (along >> shift) * next + row / 8 * across;
-    return address ^ (address >> 3 & (width - 16));
+    return Swizzled(UnswizzledAddressOf(row, along));
   }
   // Element (i, k), i counting along m or n; false after a fault.
   bool Load(const Op& op, Warp& warp, Type type, int i, int k, double& value) const;
+
+ private:
+  // The two offsets change places where nothing is swizzled and m or n is contiguous.
+  bool IsExchanged() const { return mn && width == 16; }
+  // From atom to atom along the rows.
+  uint64_t NextAtom() const { return IsExchanged() ? stride : leading; }
+  uint64_t UnswizzledAddressOf(uint64_t row, uint64_t along) const {
+    const int shift = std::countr_zero(width);
+    const uint64_t across = IsExchanged() ? leading : stride;
+    return start + (along & (width - 1)) + (row % 8 << shift) + (along >> shift) * NextAtom() +
+           row / 8 * across;
+  }
+  uint64_t Swizzled(uint64_t address) const { return address ^ (address >> 3 & (width - 16)); }
+  uint64_t LimitOf(int rows, int bytes) const;
+  bool CopyRowsByChunks(const Op& op, Warp& warp, int first, int rows, int begin, int bytes,
+                        uint8_t* to) const;
 };
 
 }  // namespace hlokit::ptx

@@ -14,14 +14,14 @@ namespace {
 constexpr int kTurns = 40;
 constexpr int64_t kGone = INT64_MAX;  // of a worker: it has ended
 
-// Of the first warp that has not ended: where this does not come back, the cluster's state does
-// not.
+// Of the first warp that has not ended, two lanes of each register: where this does not come back,
+// the cluster's state does not.
 StateHash SketchOf(const Cluster& cluster) {
   StateHash hash;
   for (const auto& block : cluster.blocks())
     for (const auto& warp : block->warps())
       if (!warp->done()) {
-        warp->AddTo(hash);
+        warp->AddTo(hash, /*is_sketch=*/true);
         return hash;
       }
   return hash;
@@ -132,7 +132,7 @@ void StallWatch::Report(Cluster& cluster) {
     }
 }
 
-void Warp::AddTo(StateHash& hash) const {
+void Warp::AddTo(StateHash& hash, bool is_sketch) const {
   hash.Add(live_);
   hash.Add(static_cast<uint64_t>(last_turn_));
   hash.Add(groups_.size());
@@ -143,7 +143,16 @@ void Warp::AddTo(StateHash& hash) const {
     hash.Add(uint64_t{group.forced} << 2 | uint64_t{group.again} << 1 | uint64_t{group.released});
     for (const Frame* frame = group.frame.get(); frame != nullptr; frame = frame->caller.get()) {
       hash.Add(uint64_t{frame->return_op} << 32 | static_cast<uint64_t>(frame->stack_bytes));
-      hash.Add(frame->data, frame->code->frame_bytes);
+      const size_t bytes = frame->code->frame_bytes;
+      if (!is_sketch) {
+        hash.Add(frame->data, bytes);
+        continue;
+      }
+      for (size_t at = 0; at + 8 <= bytes; at += kLanes * 4) {
+        uint64_t word;
+        std::memcpy(&word, frame->data + at, 8);
+        hash.Add(word);
+      }
     }
   }
 }

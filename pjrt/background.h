@@ -7,11 +7,14 @@
 //   lane 0:  step 1 -> step 2 (reads the result of step 1) -> ...
 //   lane 1:  a run that reads neither
 //
-// Handing a run over costs about 5 microseconds and a thread's wakeup, so runs that are shorter
-// stay with the caller (PjrtModule::background).
+// Handing a run over and hearing of its results costs some 40 us of processor time, so short runs
+// stay with the caller (RecentTime): most callers wait for the results at once.
 #pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <functional>
+#include <limits>
 
 namespace hlokit {
 
@@ -26,6 +29,23 @@ void RunInBackground(std::function<void()> task, int lane);
 
 // False in a forked child: its parent's threads did not come along.
 bool MayRunInBackground();
+
+// How long a program's runs take of late: the least time, as a busy machine makes any run long. It
+// grows with each run, so that a program whose runs become long is found out after some.
+class RecentTime {
+ public:
+  // Any thread may call it; of runs that end at the same moment one may count.
+  void Note(double seconds) {
+    constexpr double kGrowth = 1.25;
+    seconds_ = std::min(seconds, kGrowth * seconds_);
+  }
+  // False before the first run.
+  bool IsShort() const { return seconds_ < kShortSeconds; }
+
+ private:
+  static constexpr double kShortSeconds = 120e-6;
+  std::atomic<double> seconds_ = std::numeric_limits<double>::infinity();
+};
 
 // Until all that was handed over before has ended.
 void AwaitBackground();

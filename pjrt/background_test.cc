@@ -12,6 +12,19 @@
 namespace hlokit {
 namespace {
 
+TEST(RecentTimeTest, TheLeastCountsUntilRunsBecomeLong) {
+  RecentTime recent;
+  EXPECT_FALSE(recent.IsShort());
+  recent.Note(5e-3);  // the first touches its memory
+  EXPECT_FALSE(recent.IsShort());
+  recent.Note(50e-6);
+  EXPECT_TRUE(recent.IsShort());
+  recent.Note(1e-3);  // the machine was busy
+  EXPECT_TRUE(recent.IsShort());
+  for (int run = 0; run < 4; ++run) recent.Note(1e-3);
+  EXPECT_FALSE(recent.IsShort());
+}
+
 TEST(BackgroundTest, ALaneKeepsTheOrder) {
   std::vector<int> seen;  // by one lane alone
   const int lane = QuietestLane();

@@ -59,12 +59,12 @@ absl::StatusOr<PJRT_Buffer*> ShareOn(PJRT_Buffer& buffer, PJRT_Device* device,
 }  // namespace
 
 Event PjrtValue::ready() const {
-  return pending != nullptr ? pending->done.event() : data != nullptr ? data->ready() : Event();
+  return pending != nullptr ? pending->done : data != nullptr ? data->ready() : Event();
 }
 
 absl::Status PjrtValue::Await() {
   if (pending != nullptr) {
-    RETURN_IF_ERROR(pending->done.event().Await());
+    RETURN_IF_ERROR(pending->done.Await());
     data = pending->value;
     pending = nullptr;
   }

@@ -11,6 +11,7 @@
 #include "pjrt/guarded.h"
 #include "pjrt/partitions.h"
 #include "support/allocate.h"
+#include "support/clock.h"
 #include "support/within_memory.h"
 
 namespace hlokit {
@@ -136,6 +137,26 @@ void TakeDonated(const PJRT_LoadedExecutable_Execute_Args& args, Run& run) {
   }
 }
 
+bool IsWorthAThread(const PjrtModule& module) {
+  return module.background && !module.recent.IsShort();
+}
+
+// Notes how long a run takes, from its making to its end.
+class TimedRun {
+ public:
+  explicit TimedRun(const PjrtModule& module)
+      : module_(module), start_(module.background ? SteadySeconds() : 0) {}
+  ~TimedRun() {
+    if (module_.background) module_.recent.Note(SteadySeconds() - start_);
+  }
+  TimedRun(const TimedRun&) = delete;
+  TimedRun& operator=(const TimedRun&) = delete;
+
+ private:
+  const PjrtModule& module_;
+  const double start_;
+};
+
 // Waits for the arguments, runs, and gives each device's results; the run lets go of its arguments.
 // Donated ones are written over where nobody else holds them.
 absl::StatusOr<std::vector<Values>> Perform(Run& run) {
@@ -151,6 +172,7 @@ absl::StatusOr<std::vector<Values>> Perform(Run& run) {
     }
   }
   run.arguments.clear();
+  const TimedRun timed(module);
   std::vector<GlobalData*> given(run.donated.size(), nullptr);
   for (size_t i = 0; i < given.size(); ++i)
     if (run.donated[i] && arguments[0][i].use_count() == 1) given[i] = arguments[0][i].get();
@@ -217,6 +239,7 @@ absl::StatusOr<bool> RanAtOnce(const PjrtModule& module,
     elements.push_back(at);
     held.push_back(std::move(value.data));
   }
+  const TimedRun timed(module);
   ASSIGN_OR_RETURN(auto results, module.client->ExecuteArrays(*module.program, elements));
   PJRT_Device* const device = DeviceOf(args, 0);
   for (size_t i = 0; i < results.size(); ++i)
@@ -234,6 +257,7 @@ void RunLater(Run run, int lane, const PJRT_LoadedExecutable_Execute_Args& args)
   for (size_t d = 0; d < args.num_devices; ++d) {
     for (size_t i = 0; i < module.outputs.size(); ++i) {
       pending[d].push_back(std::make_shared<PjrtPending>());
+      pending[d].back()->done = ended->event();
       pending[d].back()->lane = lane;
       args.output_lists[d][i] =
           NewResult(module, DeviceOf(args, d), i, {nullptr, pending[d].back()});
@@ -244,11 +268,9 @@ void RunLater(Run run, int lane, const PJRT_LoadedExecutable_Execute_Args& args)
   RunInBackground(
       [run = std::make_shared<Run>(std::move(run)), pending = std::move(pending), ended] {
         auto results = WithinMemory("a run", [&] { return Perform(*run); });
-        for (size_t d = 0; d < pending.size(); ++d)
-          for (size_t i = 0; i < pending[d].size(); ++i) {
-            if (results.ok()) pending[d][i]->value = std::move((*results)[d][i]);
-            pending[d][i]->done.Set(results.status());
-          }
+        for (size_t d = 0; results.ok() && d < pending.size(); ++d)
+          for (size_t i = 0; i < pending[d].size(); ++i)
+            pending[d][i]->value = std::move((*results)[d][i]);
         ended->Set(results.status());
       },
       lane);
@@ -267,7 +289,8 @@ absl::Status PjrtLoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args& ar
     return InvalidArgument("arguments for ", args.num_devices, " devices, the program runs on ",
                            devices);
   std::shared_ptr<const FfiRun> ffi_run = FfiRunOf(args.options);
-  if (module->runs_arrays && ffi_run == nullptr) {
+  const bool is_short = !IsWorthAThread(*module);
+  if (module->runs_arrays && is_short && ffi_run == nullptr) {
     ASSIGN_OR_RETURN(const bool ran, RanAtOnce(*module, args));
     if (ran) return absl::OkStatus();
   }
@@ -281,7 +304,7 @@ absl::Status PjrtLoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args& ar
   TakeDonated(args, run);
   if (module->calls_out || !MayRunInBackground()) return RunNow(run, args);
   const int lane = LaneAhead(run);
-  if (lane == kNoLane && !module->background) return RunNow(run, args);
+  if (lane == kNoLane && is_short) return RunNow(run, args);
   RunLater(std::move(run), lane, args);
   return absl::OkStatus();
 }

@@ -20,6 +20,7 @@
 #include "ffi/surroundings.h"
 #include "ops/collective/tiling.h"
 #include "pjrt/abi/api.h"
+#include "pjrt/background.h"
 #include "pjrt/compile_options.h"
 #include "stablehlo/stablehlo.h"
 #include "support/event.h"
@@ -162,8 +163,10 @@ struct PjrtModule {
   bool tuple_result = false;
   std::vector<bool> donated;  // by parameter
   bool has_donated = false;   // any of them
-  // Long enough to be worth a thread's wakeup, and calls nothing of the process but our runtime.
+  // Its operations and bytes, or a loop, may be worth a thread's wakeup; it calls functions that
+  // are not of our runtime.
   bool background = false, calls_out = false;
+  mutable RecentTime recent;  // of one with `background`
   // Small, on one device, of arrays alone: Client::ExecuteArrays runs it.
   bool runs_arrays = false;
   // What frameworks ask of the memory of each. Elements always lie in row-major order in memory of
@@ -212,7 +215,7 @@ absl::StatusOr<std::unique_ptr<PJRT_LoadedExecutable>> LoadModule(
 
 // A value that a run in the background will give.
 struct PjrtPending {
-  EventSource done;                   // set after `value`; its error is the run's
+  Event done;  // one of all results, set after `value`; its error is the run's
   std::shared_ptr<GlobalData> value;  // where the run succeeded
   int lane = -1;                      // which thread runs it (background.h)
 };
@@ -223,7 +226,7 @@ struct PjrtValue {
   std::shared_ptr<PjrtPending> pending;
   bool empty() const { return data == nullptr && pending == nullptr; }
   // Whether a run has still to give it.
-  bool IsUnderWay() const { return pending != nullptr && !pending->done.event().IsReady(); }
+  bool IsUnderWay() const { return pending != nullptr && !pending->done.IsReady(); }
   Event ready() const;
   // Waits for a pending value, which is in `data` then. Errors: the run's. Not of an empty value.
   absl::Status Await();

@@ -145,9 +145,18 @@ void DescribeCosts(const Module& module, PjrtModule& made) {
   ChooseWhere(module, stats, made);
 }
 
+// The long way notes which arguments of some size are always the same.
+bool MayHoldWeights(const PjrtModule& made) {
+  constexpr int64_t kLeastBytes = 32 << 10;
+  return made.background &&
+         std::any_of(made.parameters.begin(), made.parameters.end(), [](const Shape& shape) {
+           return shape.IsArray() && shape.ByteSize() >= kLeastBytes;
+         });
+}
+
 // Once all else of `made` is known.
 void ChooseShortWay(PjrtModule& made) {
-  made.runs_arrays = !made.background && !made.has_donated && made.partitions.count == 1 &&
+  made.runs_arrays = !MayHoldWeights(made) && !made.has_donated && made.partitions.count == 1 &&
                      made.options.replicas == 1 && made.program->executable().RunsArrays();
 }
 

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """Whole trainings, written with packages of PyPI as their users write them, on hlokit and on JAX's CPU: losses agree, seconds a step.
 
-  jax_trainings.py --lib FILE [--python PYTHON] [--packages DIR] [--only REGEX] [--steps N]
+  jax_trainings.py --lib FILE [--python PYTHON] [--packages DIR] [--only REGEX] [--steps N] [--blocks N] [--cpus LIST]
 
+The two sides take turns, a fifth of a second each (jax_turns.py): a training's figure is the middle of the turns' ratios of step times, beside
+it that of processor time of all threads; a first step, tracing and compiling, is timed three times with JAX's caches cleared, and the middle taken.
 PYTHON needs jax, and optax, flax and equinox (beside jax or in DIR); a training whose package is not there is skipped by name.
 Losses agree within 1e-3 of JAX's CPU. A training that amplifies roundings (bf16, many steps of a recurrence) goes apart further on any
 two compilers; it is run in f64 on JAX's CPU too, and ours may be at most as far from that, in the mean over the steps, as 1.25 times what
@@ -10,15 +12,14 @@ JAX's own is, and must agree within 1e-3 for the first tenth of the steps.
 Exit status: 0 all losses agree, 1 one does not, 77 PYTHON has no jax.
 """
 import argparse
-import json
 import math
-import os
-import pathlib
 import re
+import statistics
 import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+import jax_turns
+
 TRAININGS = {}
 LIMIT = 1e-3  # of relative differences of losses
 
@@ -237,37 +238,50 @@ def compute_in_f64():
     jnp.bfloat16 = jnp.float32 = jnp.float64
 
 
-def worker(options):
-    """Prints a line of JSON for each training: its losses, seconds to the first step's end and of a later step."""
-    import time
-    import warnings
+class Worker:
+    """Answers requests for a training, the one begun last."""
 
-    import jax
-    import jax_more_trainings
+    def __init__(self, f64):
+        import warnings
 
-    if options.f64:
-        compute_in_f64()
+        import jax_more_trainings
 
-    warnings.simplefilter("ignore")
-    for name, make in {**TRAININGS, **jax_more_trainings.TRAININGS}.items():
-        if not re.search(options.only, name):
-            continue
-        try:
-            begin = time.perf_counter()
-            step, state = make()
-            state, loss = step(state)
-            losses = [float(loss)]
-            first = time.perf_counter() - begin
-            times = []
-            for _ in range(options.steps):
-                start = time.perf_counter()
-                state, loss = step(state)
-                jax.block_until_ready((state, loss))
-                times.append(time.perf_counter() - start)
-                losses.append(float(loss))
-            print(json.dumps({"name": name, "losses": losses, "first": first, "step": sorted(times)[len(times) // 2]}), flush=True)
-        except ImportError as missing:
-            print(json.dumps({"name": name, "skipped": str(missing)}), flush=True)
+        self.makers = {**TRAININGS, **jax_more_trainings.TRAININGS}
+        warnings.simplefilter("ignore")
+        if f64:
+            compute_in_f64()
+
+    def advance(self):
+        import jax
+
+        self.state, self.loss = self.step(self.state)
+        jax.block_until_ready((self.state, self.loss))
+
+    def first(self, name):
+        """Seconds from nothing to the end of the first step, caches being empty."""
+        import time
+
+        import jax
+
+        jax.clear_caches()
+        begin = time.perf_counter()
+        self.step, self.state = self.makers[name]()
+        self.advance()
+        return {"first": time.perf_counter() - begin}
+
+    def begin(self, name, steps):
+        answer = self.first(name)
+        losses = [float(self.loss)]
+        for _ in range(steps):
+            self.advance()
+            losses.append(float(self.loss))
+        return {**answer, "losses": losses}
+
+    def block(self, seconds):
+        return jax_turns.timed(self.advance, seconds)
+
+    def names(self):
+        return {"names": list(self.makers)}
 
 
 def distance(losses, from_losses):
@@ -282,7 +296,9 @@ def is_wrong(options, name, own, other):
         return False
     if distance(own[:len(own) // 10], other[:len(own) // 10])[1] > LIMIT:
         return True
-    exact = results(options, "cpu", only=f"^{name}$", f64=True).get(name, {}).get("losses")
+    side = jax_turns.Side("cpu", options, __file__, ["--f64"])
+    exact = side.ask("begin", name=name, steps=options.steps).get("losses")
+    side.close()
     if exact is None:
         return True
     ours, theirs = distance(own, exact)[0], distance(other, exact)[0]
@@ -290,15 +306,24 @@ def is_wrong(options, name, own, other):
     return ours > 1.25 * theirs
 
 
-def results(options, platform, only="", f64=False):
-    path = [str(ROOT / "python")] * (platform == "hlokit") + [options.packages] * bool(options.packages)
-    done = subprocess.run([options.python, __file__, "--worker", "--only", only or options.only, "--steps", str(options.steps), "--lib", ""]
-                          + ["--f64"] * f64,
-                          capture_output=True, text=True, check=False,
-                          env={**os.environ, "JAX_PLATFORMS": platform, "PYTHONPATH": ":".join(path), "HLOKIT_PJRT_LIBRARY": options.lib})
-    if done.returncode != 0:
-        print(done.stderr[-2000:])
-    return {entry["name"]: entry for entry in map(json.loads, filter(lambda line: line.startswith("{"), done.stdout.splitlines()))}
+def compare(options, name, sides):
+    """Whether losses differ, and how many times as fast we are: first step, later ones by wall and processor time; nothing where it is skipped."""
+    own, other = (side.ask("begin", name=name, steps=options.steps) for side in sides)
+    if "losses" not in other:
+        print(f"{name}: skipped: {other}")
+        return None
+    if own is None or "losses" not in own:
+        print(f"{name}: did not run: {own}")
+        return True, None
+    worst = distance(own["losses"], other["losses"])[1]
+    wrong = is_wrong(options, name, own["losses"], other["losses"])
+    firsts = [[side.ask("first", name=name)["first"] for _ in range(3)] for side in sides]
+    blocks = jax_turns.in_turns(sides, options.blocks, seconds=0.2)
+    speed = [statistics.median(firsts[1]) / statistics.median(firsts[0]), *(jax_turns.ratio(*blocks, key) for key in ("wall", "used"))]
+    middle = [statistics.median(block["wall"] for block in of_side) * 1e6 for of_side in blocks]
+    print(f"{name}: losses {own['losses'][0]:.5g} to {own['losses'][-1]:.5g}, {worst:.1e} apart; first step {speed[0]:.2f} times, later ones "
+          f"{speed[1]:.2f} times as fast ({middle[0]:.0f} beside {middle[1]:.0f} us; processor time {speed[2]:.2f})", flush=True)
+    return wrong, speed
 
 
 def main():
@@ -308,34 +333,26 @@ def main():
     parser.add_argument("--packages", default="")
     parser.add_argument("--only", default=".")
     parser.add_argument("--steps", type=int, default=100)
-    parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--blocks", type=int, default=15)
+    parser.add_argument("--cpus", default="", help="as taskset has them; all where it is empty")
+    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--f64", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.worker:
-        return worker(options)
+    if options.serve:
+        worker = Worker(options.f64)
+        return jax_turns.serve({name: getattr(worker, name) for name in ("first", "begin", "block", "names")})
     if subprocess.run([options.python, "-c", "import jax"], capture_output=True, check=False).returncode != 0:
         print("skipped: no jax")
         return 77
-    theirs, ours = results(options, "cpu"), results(options, "hlokit")
-    wrong, firsts, steps = 0, [], []
-    for name, other in theirs.items():
-        own = ours.get(name)
-        if "skipped" in other:
-            print(f"{name}: skipped: {other['skipped']}")
-            continue
-        if own is None:
-            wrong += 1
-            print(f"{name}: did not run")
-            continue
-        worst = distance(own["losses"], other["losses"])[1]
-        wrong += is_wrong(options, name, own["losses"], other["losses"])
-        firsts.append(other["first"] / own["first"])
-        steps.append(other["step"] / own["step"])
-        print(f"{name}: losses {own['losses'][0]:.5g} to {own['losses'][-1]:.5g}, {worst:.1e} apart; first step {firsts[-1]:.2f} times, "
-              f"later ones {steps[-1]:.2f} times as fast")
-    if steps:
-        mean = lambda values: math.exp(sum(map(math.log, values)) / len(values))
-        print(f"{len(steps)} trainings, {wrong} wrong; first step {mean(firsts):.2f} times, later ones {mean(steps):.2f} times as fast")
+    sides = [jax_turns.Side(platform, options, __file__) for platform in ("hlokit", "cpu")]
+    names = [name for name in sides[1].ask("names")["names"] if re.search(options.only, name)]
+    told = [one for one in (compare(options, name, sides) for name in names) if one is not None]
+    wrong = sum(one[0] for one in told)
+    speeds = [one[1] for one in told if one[1] is not None]
+    if speeds:
+        means = [math.exp(sum(map(math.log, values)) / len(values)) for values in zip(*speeds)]
+        print(f"{len(told)} trainings, {wrong} wrong; first step {means[0]:.2f} times, later ones {means[1]:.2f} times as fast, "
+              f"the least {min(one[1] for one in speeds):.2f}; processor time {means[2]:.2f}")
     return 1 if wrong else 0
 
 

@@ -198,10 +198,7 @@ bool TakeExtras(Binder& b, MmaForm& form) {
     if (b.size() < 6) return b.Unsupported(), false;
     form.metadata = b.Source(at++, Type::kB32);
     form.selector = static_cast<uint32_t>(b.Immediate(at++));
-    const int nibbles = form.a == Type::kTF32                          ? form.shape.k / 2
-                        : ElementBits(form.a) == 4 && !IsFloat(form.a) ? form.shape.k / 8
-                                                                       : form.shape.k / 4;
-    const uint32_t choices = static_cast<uint32_t>(16 / nibbles);
+    const auto choices = static_cast<uint32_t>(16 / SparseChunks(form.a, form.shape.k));
     if (form.selector >= std::max(1u, choices)) {
       b.Error(b.operand(5).place, absl::StrCat("a sparsity selector of ", form.selector));
       return false;

@@ -8,7 +8,7 @@
 //   tcgen05.ld.sync.aligned.32x32b.x8.b32 {r0, ... r7}, [d];  row i of d to lane i of the warp
 //
 // All is done when it is issued, so wait, fence and commit find it done. Products are in
-// exec_tcgen05_mma.cc. Not here: .sp, .ashift.
+// exec_tcgen05_mma.cc.
 #include <algorithm>
 #include <bit>
 #include <cmath>

@@ -11,7 +11,14 @@
 // quarters of the columns, 64 in two halves. f16 sums fill the lower half of a column.
 //
 // Scales: one byte for 32 (or 16) neighbours along k; row r's lie in lane r % 32 and column r / 32,
-// the parts of k in neighbouring bytes. Not here: .sp, .ashift.
+// the parts of k in neighbouring bytes.
+//
+// .sp: k is twice as long, and a has half of it. Bit 2 of the descriptor is set. Row r's metadata
+// is 64 bits in its lane, or of f16 and tf32 32 bits in the column that bits 0-1 say: of lane
+// r / 16 * 16 + r % 8 the first half and of the lane 8 below the second, each the lower 16 bits, of
+// r % 16 above 7 the upper. The rows of a pair's 64 lie like those of one block.
+//
+// .ashift: row r of a is what lies in row r - 1, but for row 0 (as tcgen05.shift moves rows).
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -35,7 +42,9 @@ struct ProductForm {
   uint32_t zero_columns = kNoSlot;            // .ws: which columns of b are zeros
   int scale = 0;                              // d is divided by 2^scale first
   int parts = 0;                              // of k, each with a scale
-  bool pair = false, stationary = false;
+  bool pair = false, stationary = false, shifted = false;
+  AddressColumn metadata;
+  bool sparse = false;
 
   bool Scaled() const { return kind >= ProductOf::kScaledF8; }
 };
@@ -47,6 +56,7 @@ struct Product {
   bool saturate;
   double sign;
   bool a_mn, b_mn;
+  int selector = 0;  // of metadata's columns
   Type scales = Type::kUE8M0;
   int a_byte = 0, b_byte = 0;
 };
@@ -86,9 +96,15 @@ bool ReadDescriptor(const ProductForm& form, uint32_t bits, Product& p) {
   p.n = static_cast<int>(bits >> 17 & 63) * 8;
   p.m = scaled ? static_cast<int>(bits >> 27 & 3) * 128 : static_cast<int>(bits >> 24 & 31) * 16;
   p.k = narrow ? 64 : kind == ProductOf::kF16 ? 16 : kind == ProductOf::kTf32 ? 8 : 32;
+  if (form.sparse) {
+    p.k *= 2;
+    p.selector = static_cast<int>(bits & 3);
+    if (p.selector > (kind <= ProductOf::kTf32 ? 1 : 0)) return false;
+  }
   const bool integer = kind == ProductOf::kI8;
-  if ((bits & 4) != 0 || p.a == Type::kNone || p.b == Type::kNone || p.d == Type::kNone ||
-      integer != (p.d == Type::kS32) || (p.d == Type::kF16 && kind == ProductOf::kTf32))
+  if (((bits & 4) != 0) != form.sparse || p.a == Type::kNone || p.b == Type::kNone ||
+      p.d == Type::kNone || integer != (p.d == Type::kS32) ||
+      (p.d == Type::kF16 && kind == ProductOf::kTf32))
     return false;
   if (scaled) {
     p.scales = (bits >> 23 & 1) != 0 ? Type::kUE8M0 : Type::kUE4M3;
@@ -106,17 +122,22 @@ bool ReadDescriptor(const ProductForm& form, uint32_t bits, Product& p) {
   return (rows == 64 || rows == 128) && (rows == 64 && !form.pair ? true : p.n % 16 == 0);
 }
 
+// Whether 64 rows lie in the first 16 lanes of each warp's 32.
+bool IsSpread(const ProductForm& form, int rows) {
+  return rows == 64 && !form.stationary && (!form.pair || form.sparse);
+}
+
 // Where element (r, j) of a block's rows of d lies: lane and column.
 Place PlaceInD(const ProductForm& form, const Product& p, int rows, int r, int j) {
   if (rows == 128) return {r, j};
-  if (!form.stationary && !form.pair) return {r / 16 * kLanes + r % 16, j};
+  if (IsSpread(form, rows)) return {r / 16 * kLanes + r % 16, j};
   const int groups = 128 / rows, columns = p.n / groups;
   return {j / columns * rows + r, j % columns};
 }
 
-// The lane of row r of an a in tensor memory.
+// The lane of row r of what is in tensor memory.
 int LaneOfRow(const ProductForm& form, int rows, int r) {
-  return rows == 64 && !form.stationary && !form.pair ? r / 16 * kLanes + r % 16 : r;
+  return IsSpread(form, rows) ? r / 16 * kLanes + r % 16 : r;
 }
 
 // a from tensor memory: neighbours along k share a column. Types below a byte have one, e2m1 in its
@@ -128,8 +149,9 @@ bool LoadTensorRows(const Op& op, Warp& warp, int thread, const ProductForm& for
   const int bits = packed ? 4 : std::max(8, ElementBits(p.a)), per_column = 32 / bits;
   const int shift = p.a == Type::kE2M1 && !packed ? 2 : 0;
   for (int r = 0; r < rows; ++r)
-    for (int k = 0; k < p.k; ++k) {
-      const uint32_t* const cell = CellAt(op, warp, thread, at.lane + LaneOfRow(form, rows, r),
+    for (int k = 0; k < a.cols; ++k) {
+      const int row = form.shifted ? std::max(0, r - 1) : r;
+      const uint32_t* const cell = CellAt(op, warp, thread, at.lane + LaneOfRow(form, rows, row),
                                           at.column + k / per_column, memory);
       if (cell == nullptr) return false;
       a.at(first + r, k) = ElementValue(p.a, *cell >> (k % per_column * bits + shift));
@@ -166,8 +188,8 @@ bool ApplyScales(const Op& op, Warp& warp, int thread, const ProductForm& form, 
         CellAt(op, warp, thread, at.lane + i % kLanes, at.column + i / kLanes, memory);
     if (cell == nullptr) return false;
     for (int k = 0; k < p.k; ++k) {
-      const double scale = ScaleValue(p.scales, *cell >> 8 * (byte + k / length) & 0xff);
-      (of_b ? matrix.at(k, first + i) : matrix.at(first + i, k)) *= scale;
+      double& value = of_b ? matrix.at(k, first + i) : matrix.at(first + i, k);
+      if (!IsAbsent(value)) value *= ScaleValue(p.scales, *cell >> 8 * (byte + k / length) & 0xff);
     }
   }
   return true;
@@ -181,6 +203,29 @@ bool IsDisabled(const ProductForm& form, const std::byte* frame, const Slot* slo
   return (In<uint32_t>(frame, slot.at)[thread] >> lane % kLanes & 1) != 0;
 }
 
+// Makes a the matrix of p.k columns of which it has half, by a block's metadata for `rows` rows
+// from `first` on.
+bool Expand(const Op& op, Warp& warp, int thread, const ProductForm& form, const Product& p,
+            TensorMemory* memory, int first, int rows, const Matrix& packed, Matrix& a) {
+  const TensorPlace at(form.metadata.Of(warp.frame(), thread));
+  const bool wide = form.kind <= ProductOf::kTf32;
+  Matrix own(rows, packed.cols);
+  const auto begin = packed.values.begin() + int64_t{first} * packed.cols;
+  std::copy_n(begin, own.values.size(), own.values.begin());
+  bool is_good = true;
+  const Matrix all = ExpandSparse(p.a, p.k, own, [&](int r, int j) {
+    const int row = wide ? r / 16 * 16 + j / 4 * 8 + r % 8 : r;
+    const int column = wide ? p.selector : j / 8;
+    const int shift = wide ? r / 8 % 2 * 16 + j % 4 * 4 : j % 8 * 4;
+    const uint32_t* const cell =
+        CellAt(op, warp, thread, at.lane + LaneOfRow(form, rows, row), at.column + column, memory);
+    is_good &= cell != nullptr;
+    return cell == nullptr ? 4 : *cell >> shift & 15;
+  });
+  std::copy(all.values.begin(), all.values.end(), a.values.begin() + int64_t{first} * a.cols);
+  return is_good;
+}
+
 // The parts of a and b that one block of `count` has.
 bool LoadOperands(const Op& op, Warp& warp, int thread, const ProductForm& form, const Product& p,
                   const PairBlock& block, int index, int count, Matrix& a, Matrix& b) {
@@ -191,8 +236,8 @@ bool LoadOperands(const Op& op, Warp& warp, int thread, const ProductForm& form,
     if (!LoadTensorRows(op, warp, thread, form, p, block.memory, row, rows, a)) return false;
   } else {
     const uint64_t descriptor = In<uint64_t>(frame, form.a_descriptor)[thread];
-    if (!LoadShared(op, warp, OperandAt(form, block, descriptor, p.a, p.a_mn), p.a, p.k, false, row,
-                    rows, a))
+    if (!LoadShared(op, warp, OperandAt(form, block, descriptor, p.a, p.a_mn), p.a, a.cols, false,
+                    row, rows, a))
       return false;
   }
   const uint64_t descriptor = In<uint64_t>(frame, form.b_descriptor)[thread];
@@ -237,10 +282,15 @@ void MultiplyFor(const Op& op, Warp& warp, int thread, const ProductForm& form) 
         absl::StrCat("an instruction descriptor 0x", absl::Hex(idesc), " that has no meaning"));
   PairBlock blocks[2];
   const int count = BlocksOf(op, warp, thread, form.pair, blocks), rows = p.m / std::max(1, count);
-  CountProduct(warp, p.a, p.m, p.n, p.k);
-  Matrix a(p.m, p.k), b(p.k, p.n), c(p.m, p.n);
+  const int stored = form.sparse ? p.k / 2 : p.k;
+  CountProduct(warp, p.a, p.m, p.n, stored);
+  Matrix a(p.m, p.k), packed(p.m, stored), b(p.k, p.n), c(p.m, p.n);
   for (int i = 0; i < count; ++i) {
-    if (!LoadOperands(op, warp, thread, form, p, blocks[i], i, count, a, b)) return;
+    Matrix& loaded = form.sparse ? packed : a;
+    if (!LoadOperands(op, warp, thread, form, p, blocks[i], i, count, loaded, b)) return;
+    if (form.sparse &&
+        !Expand(op, warp, thread, form, p, blocks[i].memory, i * rows, rows, packed, a))
+      return;
     if (!form.Scaled()) continue;
     if (!ApplyScales(op, warp, thread, form, p, blocks[i].memory, false, i * rows, rows, a)) return;
   }
@@ -249,7 +299,8 @@ void MultiplyFor(const Op& op, Warp& warp, int thread, const ProductForm& form) 
       !ApplyScales(op, warp, thread, form, p, blocks[0].memory, true, 0, p.n, b))
     return;
   if (form.zero_columns != kNoSlot) ClearColumns(In<uint64_t>(frame, form.zero_columns)[thread], b);
-  for (double& value : a.values) value *= p.sign;
+  for (double& value : a.values)
+    if (!IsAbsent(value)) value *= p.sign;
   const bool keeps = (PredicateAt(frame, form.keep) >> thread & 1) != 0;
   for (int i = 0; keeps && i < count; ++i)
     if (!MoveSums(op, warp, thread, form, p, blocks[i], i * rows, rows, false, c)) return;
@@ -274,6 +325,8 @@ bool TakeKind(Binder& b, ProductForm& form) {
                                         : ProductOf::kF16;
   form.pair = b.Has("cta_group::2");
   form.stationary = b.Has("ws");
+  form.sparse = b.Has("sp");
+  form.shifted = b.Has("ashift");
   if (!form.Scaled()) return !b.Has("block_scale");
   const int parts = b.Has("scale_vec::1X")                       ? 1
                     : b.Has("scale_vec::2X") || b.Has("block32") ? 2
@@ -301,13 +354,16 @@ void BindTensorProduct(Binder& b) {
   else
     form.a_descriptor = b.Source(1, Type::kB64);
   form.b_descriptor = b.Source(2, Type::kB64);
-  form.idesc = b.Source(3, Type::kB32);
-  int next = 4;
+  int next = 3;
+  if (form.shifted && b.operand(1).kind != Operand::kAddress) return b.Unsupported();
+  if (form.sparse) form.metadata = AddressColumnOf(b, b.operand(next++), Space::kGeneric);
+  form.idesc = b.Source(next++, Type::kB32);
+  if (b.failed() || next >= b.size()) return b.Unsupported();
   if (form.Scaled()) {
-    if (b.size() != 7) return b.Unsupported();
+    if (b.size() != next + 3) return b.Unsupported();
     form.a_scales = AddressColumnOf(b, b.operand(next++), Space::kGeneric);
     form.b_scales = AddressColumnOf(b, b.operand(next++), Space::kGeneric);
-  } else if (b.operand(4).kind == Operand::kVector) {
+  } else if (b.operand(next).kind == Operand::kVector) {
     form.disabled = b.SourceList(b.operand(next++), Type::kB32, form.disabled_count);
     const uint32_t expected = form.pair ? 8 : 4;
     if (form.disabled_count != expected || b.size() <= next || form.stationary)

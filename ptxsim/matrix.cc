@@ -113,25 +113,39 @@ uint32_t NibbleOf(const SparseRows& sparse, const std::byte* frame, int r, int j
   return In<uint32_t>(frame, sparse.metadata)[4 * (r % 8) + lane] >> shift & 15;
 }
 
+// Neighbours of a chunk that go together. Types of four bits fill a byte in .kind::f8f6f4, whose
+// products have 64 columns.
+int SparseRun(Type type, int k) {
+  return ElementBits(type) == 4 && (!IsFloat(type) || k == 128) ? 2 : 1;
+}
+int SparseWidth(Type type, int k) { return type == Type::kTF32 ? 2 : 4 * SparseRun(type, k); }
+
 }  // namespace
 
-Matrix ExpandSparse(const SparseRows& sparse, const std::byte* frame, const Matrix& packed) {
-  Matrix a(sparse.rows, sparse.k);
-  if (IsFloat(sparse.type))
+int SparseChunks(Type type, int k) { return k / SparseWidth(type, k); }
+
+Matrix ExpandSparse(Type type, int k, const Matrix& packed,
+                    absl::FunctionRef<uint32_t(int row, int j)> nibble) {
+  Matrix a(packed.rows, k);
+  if (IsFloat(type))
     std::fill(a.values.begin(), a.values.end(), std::bit_cast<double>(kAbsentBits));
-  const bool single = sparse.type == Type::kTF32;  // one of two
-  const bool nibbles = ElementBits(sparse.type) == 4 && !IsFloat(sparse.type);
-  const int run = nibbles ? 2 : 1;  // neighbours that go together
-  const int width = single ? 2 : 4 * run, kept = width / 2, chunks = sparse.k / width;
-  for (int r = 0; r < sparse.rows; ++r)
-    for (int j = 0; j < chunks; ++j) {
-      const uint32_t nibble = NibbleOf(sparse, frame, r, j, chunks);
+  const bool single = type == Type::kTF32;  // one of two
+  const int run = SparseRun(type, k), width = SparseWidth(type, k), kept = width / 2;
+  for (int r = 0; r < packed.rows; ++r)
+    for (int j = 0; j < k / width; ++j) {
+      const uint32_t bits = nibble(r, j);
       for (int i = 0; i < kept; ++i) {
-        const auto index = static_cast<int>(single ? nibble >> 1 & 1 : nibble >> i / run * 2 & 3);
+        const auto index = static_cast<int>(single ? bits >> 1 & 1 : bits >> i / run * 2 & 3);
         a.at(r, j * width + index * run + i % run) = packed.at(r, j * kept + i);
       }
     }
   return a;
+}
+
+Matrix ExpandSparse(const SparseRows& sparse, const std::byte* frame, const Matrix& packed) {
+  const int chunks = SparseChunks(sparse.type, sparse.k);
+  return ExpandSparse(sparse.type, sparse.k, packed,
+                      [&](int r, int j) { return NibbleOf(sparse, frame, r, j, chunks); });
 }
 
 void MultiplyBits(const Matrix& a, const Matrix& b, Matrix& c, bool is_xor) {

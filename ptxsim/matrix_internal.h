@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "ptxsim/lanes.h"
 #include "ptxsim/program.h"
 #include "ptxsim/rounding.h"
@@ -86,8 +87,14 @@ struct SparseRows {
   uint32_t metadata;
   int selector;
 };
-// The matrix whose columns `packed` has half of.
+// The matrix of `k` columns of which `packed` has half. nibble(row, j): the metadata of chunk j of
+// k, four columns, of tf32 two, of .kind::mxf4 and of integers of four bits eight, whose neighbours
+// go in pairs.
+Matrix ExpandSparse(Type type, int k, const Matrix& packed,
+                    absl::FunctionRef<uint32_t(int row, int j)> nibble);
 Matrix ExpandSparse(const SparseRows& sparse, const std::byte* frame, const Matrix& packed);
+// Chunks of a row of `k` columns.
+int SparseChunks(Type type, int k);
 
 class Warp;
 // Tells the launch's profile, where there is one, of a product.

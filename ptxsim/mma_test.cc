@@ -104,6 +104,28 @@ TEST(Mma, SparseBytes) {
     }
 }
 
+// Four bits in .kind::mxf4: pairs of eight neighbours. All of a is one, b has the numbers of e2m1
+// in their order, so that pairs are 0.5, 2.5, 5 and 10; the metadata lies as for bytes.
+TEST(Mma, SparsePairsOfNibbles) {
+  std::vector<uint32_t> in(32 * 16);
+  constexpr uint32_t kNibbles[4] = {0x4, 0xe, 0x9, 0xd};  // by lane of the quad
+  constexpr float kSums[4] = {3, 15, 7.5, 12.5};
+  for (int lane = 0; lane < 32; ++lane)
+    in[static_cast<size_t>(lane) * 16] = kNibbles[lane % 4] * 0x11111111u;
+  const std::vector<uint32_t> out = RunWarp(
+      "ld.global.u32 w8, [q0]; mov.u32 w0, 0x22222222; mov.u32 w1, 0x76543210; mov.u32 w9, 0;\n"
+      "mov.u32 w2, 0x7f7f7f7f; mov.u16 h0, 0;\n"
+      "mma.sp::ordered_metadata.sync.aligned.m16n8k128.row.col.kind::mxf4.block_scale."
+      "scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0 {w10,w11,w12,w13}, {w0,w0,w0,w0}, {w1,w1,w1,w1}, "
+      "{w9,w9,w9,w9}, w8, 0, w2, {h0,h0}, w2, {h0,h0};\n"
+      "st.global.v4.u32 [q1], {w10,w11,w12,w13};",
+      in);
+  for (int lane = 0; lane < 32; ++lane)
+    for (int i = 0; i < 4; ++i)
+      EXPECT_EQ(std::bit_cast<float>(out[static_cast<size_t>(lane * 4 + i)]),
+                8 * (kSums[i / 2] + kSums[i / 2 + 2]));
+}
+
 // Rows scaled by 2^row, columns by 2^-n; all elements are one, in e4m3 and in e2m1, whose bits lie
 // in the middle of the byte.
 TEST(Mma, BlockScales) {

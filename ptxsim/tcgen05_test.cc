@@ -284,6 +284,79 @@ TEST(TensorMemoryTest, BlockScalesOfNibbles) {
     }
 }
 
+// A sparse a: each kind's places for metadata, of all that chunks of four (of e2m1: eight) may
+// have.
+struct SparseCase {
+  const char* product;
+  KindCase kind;
+  int m;
+};
+class SparseProductTest : public testing::TestWithParam<SparseCase> {};
+
+TEST_P(SparseProductTest, IsTheProductOfTheExpandedMatrix) {
+  const auto& [product, kind, m] = GetParam();
+  constexpr uint32_t kNibbles[] = {0x4, 0x8, 0xc, 0x9, 0xd, 0xe};
+  constexpr int kN = 16, kB = 8192, kMetadata = 12288;
+  const bool wide = kind.bytes == 2;
+  const int chunks = kind.k / 4;
+  Words32 in(4096);
+  auto* bytes = reinterpret_cast<char*>(in.data());
+  const auto put = [&](int at, int value) {
+    const uint32_t bits = BitsOfKind(kind, value);
+    std::memcpy(bytes + at, &bits, static_cast<size_t>(kind.bytes));
+  };
+  const auto nibble = [&](int r, int j) { return kNibbles[(r * 5 + j * 7 + r / 8) % 6]; };
+  std::vector<std::vector<int>> dense(static_cast<size_t>(m), std::vector<int>(kind.k, 0));
+  for (int r = 0; r < m; ++r)
+    for (int j = 0; j < chunks; ++j) {
+      for (int i = 0; i < 2; ++i) {
+        const int value = ValueA(r, 2 * j + i);
+        put(static_cast<int>(PlainByte(r, (2 * j + i) * kind.bytes)), value);
+        dense[r][4 * j + (nibble(r, j) >> 2 * i & 3)] = value;
+      }
+      // f16: rows 8 apart share a word; the second half of k is 8 lanes below the first.
+      const int row = wide ? r / 16 * 16 + j / 4 * 8 + r % 8 : r;
+      const int lane = m == 64 ? row / 16 * 32 + row % 16 : row;
+      const int bit = wide ? 32 + r / 8 % 2 * 16 + j % 4 * 4 : 4 * j;  // f16: column 1, selector 1
+      in[static_cast<size_t>(kMetadata / 4 + lane * 2 + bit / 32)] |= nibble(r, j) << bit % 32;
+    }
+  for (int j = 0; j < kN; ++j)
+    for (int k = 0; k < kind.k; ++k) {
+      const int byte = k * kind.bytes;
+      put(kB + (j / 8 * 4 + byte / 16) * 128 + j % 8 * 16 + byte % 16, ValueB(j, k));
+    }
+  const std::string setup = absl::StrCat(
+      "mov.u32 w10, s; mad.lo.u32 w10, t, 8, w10; ld.shared.v2.u32 {w1,w2}, [w10+", kMetadata,
+      "];\ntcgen05.st.sync.aligned.32x32b.x2.b32 [mine], {w1,w2};\nmov.u64 q1, ",
+      kB >> 4 | uint64_t{128 >> 4} << 16 | uint64_t{512 >> 4} << 32 | uint64_t{1} << 46, ";\n");
+  const Words32 out =
+      Sums(setup, InstructionDescriptor(kind, m, kN) | 4 | (wide ? 1 : 0), product, in);
+  for (int r = 0; r < m; ++r)
+    for (int j = 0; j < kN; ++j) {
+      int sum = 0;
+      for (int k = 0; k < kind.k; ++k) sum += dense[r][k] * ValueB(j, k);
+      const uint32_t expected = kind.integer ? static_cast<uint32_t>(sum)
+                                             : std::bit_cast<uint32_t>(static_cast<float>(sum));
+      const int lane = m == 64 ? r / 16 * 32 + r % 16 : r;
+      ASSERT_EQ(out[static_cast<size_t>(lane * 16 + j)], expected) << r << "," << j;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Kinds, SparseProductTest,
+    testing::Values(SparseCase{"tcgen05.mma.sp.cta_group::1.kind::f16 [tm], q0, q1, [i], w0, z;",
+                               {"", 0, 0, 1, 2, 32, false},
+                               128},
+                    SparseCase{"tcgen05.mma.sp.cta_group::1.kind::f16 [tm], q0, q1, [i], w0, z;",
+                               {"", 0, 0, 1, 2, 32, false},
+                               64},
+                    SparseCase{"tcgen05.mma.sp.cta_group::1.kind::i8 [tm], q0, q1, [i], w0, z;",
+                               {"", 1, 1, 2, 1, 64, true},
+                               128},
+                    SparseCase{"tcgen05.mma.sp.cta_group::1.kind::f8f6f4 [tm], q0, q1, [i], w0, z;",
+                               {"", 0, 0, 1, 1, 64, false},
+                               64}));
+
 // .ws: 32 rows in four quarters of 64 columns, 64 in two halves; masked columns are zeros.
 TEST(TensorMemoryTest, StationaryWeights) {
   Words32 in = ByteOperands(32);
@@ -399,8 +472,9 @@ TEST(TensorMemoryTest, FaultsAreNamed) {
               HasSubstr("which tcgen05.alloc did not give"));
   EXPECT_THAT(fault("mov.u32 w0, 0; @one tcgen05.mma.cta_group::1.kind::f16 [tm], q0, q1, w0, p;"),
               HasSubstr("an instruction descriptor 0x0 that has no meaning"));
-  EXPECT_THAT(fault("tcgen05.mma.sp.cta_group::1.kind::f16 [tm], q0, q1, [tm], w0, p;"),
-              HasSubstr("with `.sp`"));
+  EXPECT_THAT(fault("mov.u32 w0, 0x8040010;\n"
+                    "@one tcgen05.mma.sp.cta_group::1.kind::f16 [tm], q0, q1, [tm], w0, p;"),
+              HasSubstr("an instruction descriptor 0x8040010 that has no meaning"));
 }
 
 // Of four neighbours in a row of the sparse a, the second and third are there (0b1001).

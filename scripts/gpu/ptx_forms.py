@@ -488,6 +488,8 @@ mma<.sp|.sp::ordered_metadata>.sync.aligned.m16n8k64.row.col<.satfinite|>.s32<.u
 mma<.sp|.sp::ordered_metadata>.sync.aligned.m16n8k128.row.col<.satfinite|>.s32<.u4|.s4><.u4|.s4>.s32 {w0,w1,w2,w3},{w2,w3,w4,w5},{w0,w1,w4,w5},{w0,w1,w2,w3},w6,0x0
 mma<.sp|.sp::ordered_metadata>.sync.aligned.m16n8k64.row.col.f32<.e4m3|.e5m2><.e4m3|.e5m2>.f32 {w0,w1,w2,w3},{w2,w3,w4,w5},{w0,w1,w4,w5},{w0,w1,w2,w3},w6,0x0
 mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.kind::f8f6f4.f32<.e4m3|.e2m1><.e5m2|.e3m2>.f32 {w0,w1,w2,w3},{w2,w3,w4,w5},{w0,w1,w4,w5},{w0,w1,w2,w3},w6,0x0
+mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.kind::mxf8f6f4.block_scale<.scale_vec::1X|>.f32<.e4m3|.e2m1><.e5m2|.e3m2>.f32.ue8m0 {w0,w1,w2,w3},{w2,w3,w4,w5},{w0,w1,w4,w5},{w0,w1,w2,w3},w6,0x0,w1,{h1,h2},w2,{h3,h4}
+mma.sp::ordered_metadata.sync.aligned.m16n8k128.row.col<.kind::mxf4|.kind::mxf4nvf4>.block_scale<.scale_vec::2X|.scale_vec::4X>.f32.e2m1.e2m1.f32<.ue8m0|.ue4m3> {w0,w1,w2,w3},{w2,w3,w4,w5},{w0,w1,w4,w5},{w0,w1,w2,w3},w6,0x0,w1,{h1,h2},w2,{h3,h4}
 wmma.load.a.sync.aligned<.row|.col><.m16n16k16|.m8n32k16|.m32n8k16><.shared|.global|>.f16 {w0,w1,w2,w3,w4,w5,w6,w7},[q0],w0
 wmma.load.b.sync.aligned<.row|.col><.m16n16k16|.m8n32k16|.m32n8k16><.shared|.global|>.f16 {w0,w1,w2,w3,w4,w5,w6,w7},[q0]
 wmma.load.c.sync.aligned<.row|.col>.m16n16k16<.shared|.global|>.f16 {w0,w1,w2,w3},[q0],w0
@@ -546,7 +548,13 @@ tcgen05.mma<.cta_group::1><.kind::f16|.kind::tf32> [w0],[w2],q1,w1,p0
 tcgen05.mma.cta_group::1<.kind::f16|.kind::tf32> [w0],q0,q1,w1,{w2,w3,w4,w5},p0
 tcgen05.mma.cta_group::1<.kind::f16|.kind::tf32> [w0],q0,q1,w1,p0,1
 tcgen05.mma.cta_group::1<.kind::mxf8f6f4|.kind::mxf4|.kind::mxf4nvf4>.block_scale<.scale_vec::1X|.scale_vec::2X|.scale_vec::4X|> [w0],q0,q1,w1,[w2],[w3],p0
-tcgen05.mma.sp.cta_group::1<.kind::f16|.kind::tf32|.kind::f8f6f4|.kind::i8> [w0],q0,q1,[w4],w1,p0
+tcgen05.mma.sp<.cta_group::1|.cta_group::2><.kind::f16|.kind::tf32|.kind::f8f6f4|.kind::i8> [w0],q0,q1,[w4],w1,p0
+tcgen05.mma.sp.cta_group::1<.kind::f16|.kind::tf32|.kind::f8f6f4|.kind::i8> [w0],[w2],q1,[w4],w1,p0
+tcgen05.mma.sp.cta_group::1<.kind::f16|.kind::tf32> [w0],q0,q1,[w4],w1,{w5,w6,w7,w8},p0,1
+tcgen05.mma.sp<.cta_group::1|.cta_group::2><.kind::mxf8f6f4|.kind::mxf4|.kind::mxf4nvf4>.block_scale<.scale_vec::1X|.scale_vec::2X|.scale_vec::4X|.block16|.block32|> [w0],q0,q1,[w4],w1,[w2],[w3],p0
+tcgen05.mma.ws.sp.cta_group::1<.kind::f16|.kind::tf32|.kind::f8f6f4|.kind::i8><.collector::b0::fill|> [w0],q0,q1,[w4],w1,p0
+tcgen05.mma<.sp|>.cta_group::1.kind::f16.ashift<.collector::a::lastuse|> [w0],[w2],q1,[w4],w1,p0
+tcgen05.mma.cta_group::1<.kind::f16|.kind::tf32|.kind::f8f6f4|.kind::i8>.ashift<.collector::a::lastuse|> [w0],[w2],q1,w1,p0
 tcgen05.mma.ws.cta_group::1<.kind::f16|.kind::tf32|.kind::f8f6f4|.kind::i8> [w0],q0,q1,w1,p0
 tcgen05.commit<.cta_group::1|.cta_group::2>.mbarrier::arrive::one<.shared::cluster|>.b64 [q0]
 tcgen05.commit<.cta_group::1|.cta_group::2>.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64 [q0],h0

@@ -216,6 +216,7 @@ absl::StatusOr<std::shared_ptr<PjrtModule>> CompileProgram(const std::shared_ptr
   DescribeCosts(*module, *made);
   ClientCompileOptions compile;
   compile.backend.donate = true;
+  compile.backend.flush_denormals = true;  // as JAX's CPU, and without their stalls
   ASSIGN_OR_RETURN(made->program, client->CompileModule(std::move(module), compile));
   ChooseShortWay(*made);
   return made;

@@ -44,6 +44,7 @@ results = {
     "empty": jnp.zeros((0, 3)),
     "donated": jax.jit(lambda v: v + 1, donate_argnums=0)(jnp.ones(5)),
     "tuple": jax.jit(lambda v: (v, v + 1))(x)[1],
+    "subnormals": jax.jit(lambda v: (v - 1.5e-38) * 1e38)(jnp.array([1e-40, 2e-38, 1.2e-38, -3e-39, 3e-38])),
 }
 def array_of(name, value):
     try:

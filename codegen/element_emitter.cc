@@ -20,13 +20,6 @@ namespace {
 // Elements of a small array that one vector holds.
 constexpr int64_t kMaxTogether = 16;
 
-llvm::Value* ElementPointer(Builder& b, const ArrayRef& array, const ElementIndex& index) {
-  llvm::Value* offset = LinearOffset(b, index, array.shape);
-  if (IsComplex(array.shape.type)) offset = Scale(b, offset, 2);
-  llvm::Type* type = MemoryType(b.getContext(), RealComponent(array.shape.type));
-  return b.CreateInBoundsGEP(type, array.base, offset);
-}
-
 // A lone value may branch, which vectors cannot.
 ScalarValue EmitQuickTrig(Builder& b, Opcode opcode, const ScalarValue& x) {
   const Val angle(b, x.re);
@@ -38,6 +31,13 @@ ScalarValue EmitQuickTrig(Builder& b, Opcode opcode, const ScalarValue& x) {
 }
 
 }  // namespace
+
+llvm::Value* ElementPointer(Builder& b, const ArrayRef& array, const ElementIndex& index) {
+  llvm::Value* offset = LinearOffset(b, index, array.shape);
+  if (IsComplex(array.shape.type)) offset = Scale(b, offset, 2);
+  llvm::Type* type = MemoryType(b.getContext(), RealComponent(array.shape.type));
+  return b.CreateInBoundsGEP(type, array.base, offset);
+}
 
 ScalarValue LoadFrom(Builder& b, const ArrayRef& array, const ElementIndex& index) {
   return LoadElement(b, array.shape.type, ElementPointer(b, array, index), array.never_written);

@@ -23,6 +23,7 @@ struct ArrayRef {
 
 class Accumulators;
 
+llvm::Value* ElementPointer(Builder& b, const ArrayRef& array, const ElementIndex& index);
 ScalarValue LoadFrom(Builder& b, const ArrayRef& array, const ElementIndex& index);
 void StoreTo(Builder& b, const ArrayRef& array, const ElementIndex& index, ScalarValue value);
 

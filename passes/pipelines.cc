@@ -104,7 +104,7 @@ constexpr Pipeline kPipelines[] = {
     {"cuda", kElementKernelPasses,
      "dot-strength-reduction{least=65536},"
      "reduce-window-rewriter{least=128 rows},"
-     "scatter-sorter,"
+     "scatter-sorter{atomics},"
      HLOKIT_NORMALIZED
      "fusion{launch-work=65536 max-members=1000 max-code=3000 max-copies=64 max-inputs=128 "
      "min-rows=1 "

@@ -4,8 +4,8 @@
 //   thread i:                                          for u: if (indices[u] == i) r[i] +=
 //   updates[u]
 //
-// Updates are combined in their order, as the interpreter does, by one thread: no atomics, the same
-// bits on every run. The base is computed on the way, so that zeros that sums begin with are never
+// Updates are combined in their order, as the interpreter does, by one thread: the same bits on
+// every run. The base is computed on the way, so that zeros that sums begin with are never
 // in memory. Cost: elements of the base times windows (u), four instructions each.
 //
 // Where the base is much larger than the updates, it is copied (or lies in place), and a thread
@@ -20,6 +20,10 @@
 //   thread u:  if (indices[u - 1] != indices[u])
 //                for (v = u; indices[v] == indices[u]; ++v) r[indices[u]] += updates[v]
 // Cost: update elements, and the commonest target's updates one after the other.
+//
+// Sums, maxima and the like of integers of 32 and 64 bits do not depend on the order: the base is
+// copied (or lies in place), and each thread combines one update element by an atomic operation.
+// Cost: update elements, some 20 instructions each.
 //
 // Small ones (sm_80 on) are one warp's: each lane takes an update element, lanes of one target find
 // each other (match.any) and combine their updates from the lowest lane on, which is the order of
@@ -38,6 +42,7 @@
 #include "codegen/scatter_starts.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "ops/dim_lists.h"
+#include "passes/rewrite/hlo_writer.h"
 
 namespace hlokit {
 namespace {
@@ -60,6 +65,8 @@ struct ScatterPlan {
   int64_t windows = 1;
   bool by_result = false;
   bool in_runs = false;  // updates of a target lie together
+  // How memory combines them itself, where this is worth it.
+  std::optional<llvm::AtomicRMWInst::BinOp> atomic;
 
   const Shape& base() const { return scatter->operand(0)->shape(); }
   const Shape& updates() const { return scatter->operand(arrays + 1)->shape(); }
@@ -71,6 +78,27 @@ bool HasDisjointWindows(const Instruction& scatter) {
   const DimVector& scattered = scatter.attr<ScatterAttrs>().scatter_dims_to_operand_dims;
   return std::all_of(scattered.begin(), scattered.end(),
                      [&](int64_t d) { return ScatterWindowSize(scatter, d) == 1; });
+}
+
+std::optional<llvm::AtomicRMWInst::BinOp> AtomicOf(const Instruction& scatter) {
+  using Atomic = llvm::AtomicRMWInst;
+  const std::optional<Opcode> combine = OrderlessCombiner(scatter);
+  if (!combine.has_value()) return std::nullopt;
+  const bool is_signed = IsSigned(scatter.operand(0)->shape().type);
+  switch (*combine) {
+    case Opcode::kAdd:
+      return Atomic::Add;
+    case Opcode::kMaximum:
+      return is_signed ? Atomic::Max : Atomic::UMax;
+    case Opcode::kMinimum:
+      return is_signed ? Atomic::Min : Atomic::UMin;
+    case Opcode::kAnd:
+      return Atomic::And;
+    case Opcode::kOr:
+      return Atomic::Or;
+    default:
+      return Atomic::Xor;
+  }
 }
 
 std::optional<ScatterPlan> PlanScatter(const Expression& e) {
@@ -88,12 +116,16 @@ std::optional<ScatterPlan> PlanScatter(const Expression& e) {
   const auto steps = [&](int64_t threads) {
     return static_cast<double>(threads) * static_cast<double>(plan.windows);
   };
+  if (!plan.dims().unique_indices && steps(std::min(base, updates)) > kLaunchSteps)
+    plan.atomic = AtomicOf(*root);
+  plan.by_result = steps(base) <= 2 * steps(updates) + kLaunchSteps;
+  if (plan.atomic.has_value()) return plan;
   if (plan.dims().indices_are_sorted && HasDisjointWindows(*root) &&
       steps(std::min(base, updates)) >= kLongSearch) {
     plan.in_runs = true;
+    plan.by_result = false;
     return plan;
   }
-  plan.by_result = steps(base) <= 2 * steps(updates) + kLaunchSteps;
   if (steps(plan.by_result ? base : updates) > static_cast<double>(kMaxSteps)) return std::nullopt;
   return plan;
 }
@@ -143,7 +175,9 @@ class SearchEmitter {
       for (size_t d = 0; d < target_.size(); ++d)
         if (IsWindowDim(d))
           target_[d] = b_.CreateNSWAdd(target_[d], index[plan_.dims().update_window_dims[next++]]);
-      if (plan_.dims().unique_indices) {
+      if (plan_.atomic.has_value()) {
+        CombineInMemory(index);
+      } else if (plan_.dims().unique_indices) {
         Store(Combine(Loaded(), index));
       } else if (plan_.in_runs) {
         EmitIf(b_, b_.CreateNot(HasNeighbourBefore(number)),
@@ -371,6 +405,15 @@ class SearchEmitter {
     return emitter_.Apply(*s_.to_apply(), values);
   }
 
+  void CombineInMemory(const std::vector<llvm::Value*>& index) {
+    llvm::Value* const at = ElementPointer(b_, {arrays_.result(0).base, plan_.e.shapes[0]},
+                                           ElementIndex::Multi(target_));
+    const ScalarValue update = emitter_.Emit(s_.operand(2), ElementIndex::Multi(index));
+    b_.CreateAtomicRMW(*plan_.atomic, at, update.re, llvm::MaybeAlign(),
+                       llvm::AtomicOrdering::Monotonic,
+                       b_.getContext().getOrInsertSyncScopeID("device"));
+  }
+
   // `base` combined with the updates of the target, from window number `first` on.
   std::vector<ScalarValue> CombineFrom(llvm::Value* first, const std::vector<ScalarValue>& base) {
     const Values last = EmitLoopCarrying(
@@ -400,7 +443,7 @@ class SearchEmitter {
       return llvm::BasicBlock::Create(b_.getContext(), name, before->getParent());
     };
     llvm::BasicBlock *const header = block("run"), *const body = block("update"),
-                     *const done = block("end");
+                            *const done = block("end");
     b_.CreateBr(header);
     b_.SetInsertPoint(header);
     llvm::PHINode* const number = b_.CreatePHI(b_.IndexType(), 2);
@@ -491,14 +534,16 @@ bool AddTeamScatterKernels(const KernelRequest& request, std::vector<Kernel>& ou
 bool AddSearchedScatterKernels(const KernelRequest& request, std::vector<Kernel>& out) {
   const std::optional<ScatterPlan> plan = PlanScatter(request.expression);
   if (!plan.has_value()) return false;
-  if (!plan->by_result)
+  const bool by_result = plan->by_result && !plan->atomic.has_value();
+  if (!by_result)
     for (int64_t k = 0; k < plan->arrays; ++k)
       AddScatterBase(request, plan->scatter->operand(k), k, out);
   Kernel kernel;
-  kernel.units = (plan->by_result ? plan->base() : plan->updates()).ElementCount();
-  kernel.emit = [plan = *plan](Builder& b, KernelArrays& arrays, llvm::Value* unit, llvm::Value*) {
+  kernel.units = (by_result ? plan->base() : plan->updates()).ElementCount();
+  kernel.emit = [=, plan = *plan](Builder& b, KernelArrays& arrays, llvm::Value* unit,
+                                  llvm::Value*) {
     SearchEmitter emitter(plan, b, arrays);
-    if (plan.by_result)
+    if (by_result)
       emitter.EmitResult(unit);
     else
       emitter.EmitUpdate(unit);

@@ -46,6 +46,23 @@ TEST(ScatterKernelsSimulationTest, BothWays) {
   CheckOnSimulator(Rows(100000, 50, "f32", "add"), 1e-4);
 }
 
+// Integers are combined in memory where a search would be long; floats are not.
+TEST(ScatterKernelsSimulationTest, IntegersAtomically) {
+  for (const char* type : {"s32", "u32", "s64", "u64"})
+    for (const char* reducer : {"add", "maximum", "minimum", "and", "or", "xor"}) {
+      const std::string text = Rows(5000, 700, type, reducer);
+      CheckOnSimulator(text, 0);
+      EXPECT_THAT(PtxForTest(text), testing::ContainsRegex("(atom|red)[a-z.]*\\.global"))
+          << reducer;
+    }
+  for (const char* reducer : {"multiply", "add"}) {
+    const std::string text = Rows(5000, 700, reducer[0] == 'a' ? "f32" : "s32", reducer);
+    CheckOnSimulator(text, 1e-4);
+    EXPECT_THAT(PtxForTest(text),
+                testing::Not(testing::ContainsRegex("(atom|red)[a-z.]*\\.global")));
+  }
+}
+
 // The last update of a place is what stays.
 TEST(ScatterKernelsTest, ReplacesInOrder) {
   for (const int64_t size : {90, 90000})

@@ -49,7 +49,8 @@ struct RowScatter {
   bool Applies() const {
     const bool is_matrix = indices.rank() == 2 && attrs.index_vector_dim == 1;
     const bool is_list = indices.rank() == 1 && attrs.index_vector_dim == 1;
-    if (!(is_matrix || is_list) || !IsInteger(indices.type) || IsSubByte(indices.type)) return false;
+    if (!(is_matrix || is_list) || !IsInteger(indices.type) || IsSubByte(indices.type))
+      return false;
     if (named() == 0 || !CountsFrom(attrs.inserted_window_dims, 0) ||
         attrs.scatter_dims_to_operand_dims.size() != attrs.inserted_window_dims.size() ||
         !attrs.input_batching_dims.empty() || attrs.indices_are_sorted || attrs.unique_indices)
@@ -73,8 +74,8 @@ struct RowScatter {
 // The number of each update's row, or of rows where it has none.
 Instruction* Keys(HloWriter& w, const RowScatter& scatter, Instruction* indices) {
   const int64_t count = scatter.count();
-  const bool wide = BitWidth(indices->shape().type) > 32 ||
-                    indices->shape().type == ElementType::kU32;
+  const bool wide =
+      BitWidth(indices->shape().type) > 32 || indices->shape().type == ElementType::kU32;
   const ElementType type = wide ? ElementType::kS64 : kKey;
   if (indices->shape().type == ElementType::kU64)  // as signed: the greatest are no rows either way
     indices = w.Bitcast(indices, ElementType::kS64);
@@ -84,7 +85,8 @@ Instruction* Keys(HloWriter& w, const RowScatter& scatter, Instruction* indices)
     const int64_t d = scatter.attrs.scatter_dims_to_operand_dims[k];
     Instruction* at = indices;
     if (at->shape().rank() == 2)
-      at = w.Reshape(w.SliceOf(at, 1, static_cast<int64_t>(k), static_cast<int64_t>(k) + 1), {count});
+      at = w.Reshape(w.SliceOf(at, 1, static_cast<int64_t>(k), static_cast<int64_t>(k) + 1),
+                     {count});
     const Shape& shape = at->shape();
     int64_t stride = 1;
     for (int64_t e = d + 1; e < scatter.named(); ++e) stride *= scatter.base.dims[e];
@@ -106,8 +108,8 @@ std::pair<Instruction*, Instruction*> Sorted(HloWriter& w, Instruction* keys, in
   std::vector<Instruction*> sides;
   for (int64_t k = 0; k < 4; ++k)
     sides.push_back(less->AddParameter(k, RowMajor(kKey, {}), absl::StrCat("side", k)));
-  less->set_root(less->Add(Opcode::kCompare, RowMajor(ElementType::kPred, {}),
-                           {sides[0], sides[1]}, CompareAttrs{ComparisonDirection::kLt}));
+  less->set_root(less->Add(Opcode::kCompare, RowMajor(ElementType::kPred, {}), {sides[0], sides[1]},
+                           CompareAttrs{ComparisonDirection::kLt}));
   Instruction* const sort =
       w.rewriter().Add(Opcode::kSort, Shape::Tuple({keys->shape(), number->shape()}),
                        {keys, number}, SortAttrs{{0}, /*is_stable=*/true});
@@ -115,8 +117,10 @@ std::pair<Instruction*, Instruction*> Sorted(HloWriter& w, Instruction* keys, in
   return {w.Part(sort, 0), w.Part(sort, 1)};
 }
 
-absl::StatusOr<Instruction*> SortUpdates(Instruction* i, Rewriter& r, double least) {
+absl::StatusOr<Instruction*> SortUpdates(Instruction* i, Rewriter& r, double least,
+                                         bool has_atomics) {
   if (i->opcode() != Opcode::kScatter || i->operand_count() != 3) return nullptr;
+  if (has_atomics && OrderlessCombiner(*i).has_value()) return nullptr;
   for (const Instruction* operand : i->operands())
     if (operand->shape().HasDynamicDims()) return nullptr;
   const RowScatter scatter(*i);
@@ -132,9 +136,8 @@ absl::StatusOr<Instruction*> SortUpdates(Instruction* i, Rewriter& r, double lea
   by_number.index_vector_dim = 1;
   by_number.slice_sizes = scatter.updates.dims;
   by_number.slice_sizes[0] = 1;
-  Instruction* const updates =
-      r.Add(Opcode::kGather, scatter.updates, {i->operand(2), w.Reshape(numbers, {count, 1})},
-            by_number);
+  Instruction* const updates = r.Add(Opcode::kGather, scatter.updates,
+                                     {i->operand(2), w.Reshape(numbers, {count, 1})}, by_number);
   DimVector dims(scatter.base.dims.begin() + scatter.named(), scatter.base.dims.end());
   dims.insert(dims.begin(), scatter.rows());
   Instruction* const base = w.Reshape(i->operand(0), dims);
@@ -151,8 +154,10 @@ absl::StatusOr<Instruction*> SortUpdates(Instruction* i, Rewriter& r, double lea
 
 std::unique_ptr<Pass> CreateScatterSorter(PassArguments& arguments) {
   const int64_t least = arguments.Int("least", 1 << 26, "steps of a search that are worth a sort");
-  return MakeExpander("scatter-sorter", [least](Instruction* i, Rewriter& r) {
-    return SortUpdates(i, r, static_cast<double>(least));
+  const bool has_atomics =
+      arguments.Flag("atomics", "none of integers, which memory combines in any order");
+  return MakeExpander("scatter-sorter", [=](Instruction* i, Rewriter& r) {
+    return SortUpdates(i, r, static_cast<double>(least), has_atomics);
   });
 }
 

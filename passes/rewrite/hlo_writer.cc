@@ -286,6 +286,14 @@ std::optional<Opcode> ReducerOpcode(const Computation& computation) {
   return CombiningOpcode(*computation.root());
 }
 
+std::optional<Opcode> OrderlessCombiner(const Instruction& scatter) {
+  const ElementType type = scatter.operand(0)->shape().type;
+  if (scatter.operand_count() != 3 || !IsInteger(type) || BitWidth(type) < 32) return std::nullopt;
+  const std::optional<Opcode> combine = ReducerOpcode(*scatter.to_apply());
+  if (combine == Opcode::kMultiply) return std::nullopt;
+  return combine;
+}
+
 bool IsIdentity(const Instruction* value, Opcode opcode) {
   while (value->opcode() == Opcode::kConvert) value = value->operand(0);
   const Literal* scalar = SplatValue(value);

@@ -75,6 +75,8 @@ if(TARGET pjrt_hlokit)
            --lib $<TARGET_FILE:pjrt_hlokit> --python ${HLOKIT_JAX_PYTHON} --cxx ${CMAKE_CXX_COMPILER})
   add_test(NAME project.jax_sharding COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/jax/jax_sharding_test.py
            --lib $<TARGET_FILE:pjrt_hlokit> --python ${HLOKIT_JAX_PYTHON})
+  add_test(NAME project.jax_behaviours COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/jax/jax_behaviours.py
+           --lib $<TARGET_FILE:pjrt_hlokit> --python ${HLOKIT_JAX_PYTHON})
   add_test(NAME project.jax_cases
            COMMAND ${CMAKE_COMMAND} -E env JAX_PLATFORMS=hlokit PYTHONPATH=${PROJECT_SOURCE_DIR}/python
                    HLOKIT_PJRT_LIBRARY=$<TARGET_FILE:pjrt_hlokit> ${HLOKIT_JAX_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/jax/jax_cases.py)
@@ -85,7 +87,7 @@ if(TARGET pjrt_hlokit)
            --seconds 0.01 --peers hlokit,xla,torch --bin $<TARGET_FILE_DIR:hlo-run>)
   add_test(NAME project.peers_page COMMAND ${HLOKIT_JAX_PYTHON} ${PROJECT_SOURCE_DIR}/benchmarks/peers/compare_test.py)
   set_tests_properties(project.peers project.peers_page PROPERTIES LABELS exec SKIP_RETURN_CODE 77 TIMEOUT 900)
-  set_tests_properties(project.jax project.jax_ffi project.jax_cases project.jax_manner project.jax_sharding PROPERTIES LABELS exec SKIP_RETURN_CODE 77 TIMEOUT 600)
+  set_tests_properties(project.jax project.jax_ffi project.jax_behaviours project.jax_cases project.jax_manner project.jax_sharding PROPERTIES LABELS exec SKIP_RETURN_CODE 77 TIMEOUT 600)
 endif()
 
 # hlo-run over several processes, where there is an mpirun.

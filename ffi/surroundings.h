@@ -69,6 +69,8 @@ struct FfiCaller {
   FfiStates* states = nullptr;  // null: states live as long as the call
   const FfiRun* run = nullptr;  // null: a run of its own
   int64_t device = 0;           // of the run's devices
+  // The kind of the error; functions that tell none fail as XLA's first interface has it.
+  absl::StatusCode code = absl::StatusCode::kInternal;
 };
 
 }  // namespace hlokit

@@ -367,6 +367,7 @@ absl::Status RunStages(const hlokit_ffi_call& call) {
 int CallHandlers(hlokit_ffi_call* call) {
   const absl::Status status = RunStages(*call);
   if (status.ok()) return 0;
+  static_cast<FfiCaller*>(call->caller)->code = status.code();
   call->set_error(call, std::string(status.message()).c_str());
   return 1;
 }

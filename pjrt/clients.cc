@@ -115,6 +115,7 @@ std::unique_ptr<PJRT_TopologyDescription> MakeTopology(const std::string& platfo
     description.id = id;
     description.kind = platform;
     description.text = absl::StrCat("HlokitDevice(id=", id, ")");
+    description.debug_text = absl::StrCat(kPlatformName, ":", id);
     topology->list.push_back(&description);
   }
   return topology;

@@ -71,7 +71,7 @@ absl::Status PjrtDeviceDescription_Kind(PJRT_DeviceDescription_Kind_Args& args) 
 }
 
 absl::Status PjrtDeviceDescription_DebugString(PJRT_DeviceDescription_DebugString_Args& args) {
-  GiveText(args.device_description->text, args.debug_string, args.debug_string_size);
+  GiveText(args.device_description->debug_text, args.debug_string, args.debug_string_size);
   return absl::OkStatus();
 }
 

@@ -83,7 +83,7 @@ class NamedValues {
 
 struct PJRT_DeviceDescription {
   int id = 0;
-  std::string kind, text;
+  std::string kind, text, debug_text;
   NamedValues attributes;
 };
 

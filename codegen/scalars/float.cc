@@ -113,7 +113,8 @@ Val RoundToPower(Val x) {
   Val smallest =
       Select(UnsignedLess(bits, bits.Const(0x400001)), bits.Const(0x400000), bits.Const(0x800000));
   Val rounded = (bits + 0x400000) & kInfinityBits;
-  Val valid = (x > 0) & !(rounded == kInfinityBits);
+  // Positive by its bits: where subnormals are flushed, a comparison takes 2^-127 for zero.
+  Val valid = UnsignedLess(bits - 1, bits.Const(kInfinityBits - 1)) & !(rounded == kInfinityBits);
   return FromBits(Select(valid, Select(tiny, smallest, rounded), 0x7fc00000));
 }
 

@@ -89,8 +89,8 @@ absl::Status UnknownTarget(absl::string_view target) {
       return Unimplemented("custom-call target \"", target, "\" ", row.why,
                            ": it cannot run here; hlo-run --load=LIBRARY.so puts a function in its "
                            "place");
-  return Unimplemented("custom-call target \"", target,
-                       "\" is not known here; hlo-run --load=LIBRARY.so adds one's own");
+  return NotFound("custom-call target \"", target,
+                  "\" is not known here; hlo-run --load=LIBRARY.so adds one's own");
 }
 
 // The builder's Trace: tag and value on standard error, in one piece.

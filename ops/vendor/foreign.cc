@@ -72,17 +72,21 @@ class ForeignCall {
     call.attributes = attributes_.data();
     call.replica = context_.replica;
     call.partition = context_.partition;
-    FfiCaller caller = {"", Site(), context_.ffi_states, context_.ffi_run,
-                        context_.replica * context_.partitions + context_.partition};
+    FfiCaller caller = {"",
+                        Site(),
+                        context_.ffi_states,
+                        context_.ffi_run,
+                        context_.replica * context_.partitions + context_.partition,
+                        absl::StatusCode::kInternal};
     call.caller = &caller;
     call.set_error = [](hlokit_ffi_call* c, const char* message) {
       static_cast<FfiCaller*>(c->caller)->error = message;
     };
     const int status = function(&call);
     if (status == 0) return absl::OkStatus();
-    return InvalidArgument(
-        "custom-call ", attrs.target, ": ",
-        caller.error.empty() ? absl::StrCat("failed with ", status) : caller.error);
+    return {caller.code, absl::StrCat("custom-call ", attrs.target, ": ",
+                                      caller.error.empty() ? absl::StrCat("failed with ", status)
+                                                           : caller.error)};
   }
 
   Literal Result() {

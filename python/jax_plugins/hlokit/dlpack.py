@@ -40,11 +40,13 @@ def _drop(capsule):
 
 
 def capsule_of(array):
-    """A capsule of an array on one device of hlokit. Raises BufferError for types that DLPack lacks."""
+    """A capsule of an array on one device of hlokit. Raises JaxRuntimeError, as JAX's CPU, for types that DLPack lacks."""
+    import jax  # pylint: disable=import-outside-toplevel
+
     dtype = np.dtype(array.dtype)
     code, bits = _NARROW.get(dtype.name, (_CODES.get(dtype.kind), 8 * dtype.itemsize))
     if code is None or dtype.name in ("int2", "int4", "uint2", "uint4"):
-        raise BufferError(f"DLPack has no type for {dtype.name}")
+        raise jax.errors.JaxRuntimeError(f"UNIMPLEMENTED: DLPack has no type for {dtype.name}")
     array._check_if_deleted()  # pylint: disable=protected-access
     array.block_until_ready()
     dims = (ctypes.c_int64 * max(array.ndim, 1))(*array.shape)

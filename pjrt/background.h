@@ -31,20 +31,29 @@ void RunInBackground(std::function<void()> task, int lane);
 bool MayRunInBackground();
 
 // How long a program's runs take of late: the least time, as a busy machine makes any run long. It
-// grows with each run, so that a program whose runs become long is found out after some.
+// grows a little with each run, so that a program whose runs become long is found out after some.
+// Short runs use no other thread, not for parallel loops either: the pool sleeps between runs, and
+// on a busy machine a loop waits for the thread that took a part of it. Where that proves wrong,
+// since many cores made the run short, they use all again.
 class RecentTime {
  public:
-  // Any thread may call it; of runs that end at the same moment one may count.
-  void Note(double seconds) {
-    constexpr double kGrowth = 1.25;
+  // A run took so long, `alone` or not. Any thread may call it; of runs that end at the same moment
+  // one may count.
+  void Note(double seconds, bool alone) {
+    constexpr double kGrowth = 1.02;
     seconds_ = std::min(seconds, kGrowth * seconds_);
+    if (alone && slow_alone_ < kTries) slow_alone_ = seconds < kSlowSeconds ? 0 : slow_alone_ + 1;
   }
   // False before the first run.
   bool IsShort() const { return seconds_ < kShortSeconds; }
+  bool RunsAlone() const { return IsShort() && slow_alone_ < kTries; }
 
  private:
   static constexpr double kShortSeconds = 120e-6;
+  static constexpr double kSlowSeconds = 4 * kShortSeconds;
+  static constexpr int kTries = 8;  // in turn that were slow
   std::atomic<double> seconds_ = std::numeric_limits<double>::infinity();
+  std::atomic<int> slow_alone_ = 0;
 };
 
 // Until all that was handed over before has ended.

@@ -15,14 +15,26 @@ namespace {
 TEST(RecentTimeTest, TheLeastCountsUntilRunsBecomeLong) {
   RecentTime recent;
   EXPECT_FALSE(recent.IsShort());
-  recent.Note(5e-3);  // the first touches its memory
+  recent.Note(5e-3, false);  // the first touches its memory
   EXPECT_FALSE(recent.IsShort());
-  recent.Note(50e-6);
+  recent.Note(50e-6, false);
   EXPECT_TRUE(recent.IsShort());
-  recent.Note(1e-3);  // the machine was busy
+  recent.Note(1e-3, true);  // the machine was busy
   EXPECT_TRUE(recent.IsShort());
-  for (int run = 0; run < 4; ++run) recent.Note(1e-3);
+  for (int run = 0; run < 50; ++run) recent.Note(1e-3, false);
   EXPECT_FALSE(recent.IsShort());
+}
+
+TEST(RecentTimeTest, RunsThatManyCoresMakeShortUseThem) {
+  RecentTime recent;
+  recent.Note(50e-6, false);
+  EXPECT_TRUE(recent.RunsAlone());
+  for (int run = 0; run < 7; ++run) recent.Note(1e-3, true);
+  recent.Note(100e-6, true);  // the others were slow by chance
+  EXPECT_TRUE(recent.RunsAlone());
+  for (int run = 0; run < 8; ++run) recent.Note(1e-3, true);
+  EXPECT_TRUE(recent.IsShort());
+  EXPECT_FALSE(recent.RunsAlone());
 }
 
 TEST(BackgroundTest, ALaneKeepsTheOrder) {

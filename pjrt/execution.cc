@@ -10,6 +10,7 @@
 #include "pjrt/background.h"
 #include "pjrt/guarded.h"
 #include "pjrt/partitions.h"
+#include "runtime/parallel.h"
 #include "support/allocate.h"
 #include "support/clock.h"
 #include "support/within_memory.h"
@@ -141,19 +142,24 @@ bool IsWorthAThread(const PjrtModule& module) {
   return module.background && !module.recent.IsShort();
 }
 
-// Notes how long a run takes, from its making to its end.
+// Notes how long a run takes, from its making to its end, and whether it is to use other threads.
 class TimedRun {
  public:
   explicit TimedRun(const PjrtModule& module)
-      : module_(module), start_(module.background ? SteadySeconds() : 0) {}
+      : module_(module),
+        is_alone_(module.background && module.recent.RunsAlone()),
+        alone_(is_alone_),
+        start_(module.background ? SteadySeconds() : 0) {}
   ~TimedRun() {
-    if (module_.background) module_.recent.Note(SteadySeconds() - start_);
+    if (module_.background) module_.recent.Note(SteadySeconds() - start_, is_alone_);
   }
   TimedRun(const TimedRun&) = delete;
   TimedRun& operator=(const TimedRun&) = delete;
 
  private:
   const PjrtModule& module_;
+  const bool is_alone_;
+  const ScopedAlone alone_;
   const double start_;
 };
 

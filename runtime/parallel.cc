@@ -195,6 +195,10 @@ class Pool {
 
 bool InParallelLoop() { return in_parallel_loop; }
 
+ScopedAlone::ScopedAlone(bool alone) : before_(in_parallel_loop) { in_parallel_loop |= alone; }
+
+ScopedAlone::~ScopedAlone() { in_parallel_loop = before_; }
+
 void RestThreads() { Pool::Get().Rest(); }
 
 }  // namespace hlokit

@@ -42,6 +42,19 @@ void ParallelFor(void* ctx, int64_t total, int64_t grain, const Body& body) {
 // True inside a parallel loop, where a further loop would run inline.
 bool InParallelLoop();
 
+// While it lives, and if `alone`, loops of the calling thread run inline: for runs so short that
+// waking other threads costs more than they take off.
+class ScopedAlone {
+ public:
+  explicit ScopedAlone(bool alone);
+  ~ScopedAlone();
+  ScopedAlone(const ScopedAlone&) = delete;
+  ScopedAlone& operator=(const ScopedAlone&) = delete;
+
+ private:
+  const bool before_;
+};
+
 // A run is over: threads that look for the next loop sleep soon, unless it comes at once.
 void RestThreads();
 

@@ -42,6 +42,24 @@ TEST(ParallelTest, OneThreadRestsWhileAnotherWorks) {
   resting.join();
 }
 
+TEST(ParallelTest, LoopsOfARunAloneStayOnItsThread) {
+  const std::thread::id here = std::this_thread::get_id();
+  const auto strangers = [&] {
+    std::atomic<int> count = 0;
+    ParallelFor(nullptr, 512, 1,
+                [&](int64_t, int64_t) { count += std::this_thread::get_id() != here; });
+    return count.load();
+  };
+  {
+    const ScopedAlone alone(true);
+    EXPECT_TRUE(InParallelLoop());
+    EXPECT_EQ(strangers(), 0);
+    const ScopedAlone inner(false);
+    EXPECT_EQ(strangers(), 0);
+  }
+  EXPECT_FALSE(InParallelLoop());
+}
+
 TEST(ParallelTest, LoopsInsideLoopsRunInPlace) {
   EXPECT_FALSE(InParallelLoop());
   std::vector<int> seen(64, 0);

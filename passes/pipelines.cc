@@ -337,7 +337,7 @@ constexpr absl::string_view kRoundedReductionPasses =
 constexpr absl::string_view kLegalizationPasses = "legalize";
 constexpr absl::string_view kGpuExpanderPasses =
     "cholesky_expander,triangular_solve_expander,rng-expander,rng-bit-generator-expander,"
-    "topk-decomposer";
+    "topk-decomposer{rows}";
 constexpr absl::string_view kInlineCallsPasses = "call-inliner{manual-bodies}";
 constexpr absl::string_view kDefusePasses = "defuser";
 constexpr absl::string_view kMaskDynamicSizesPasses =

@@ -15,6 +15,7 @@
 #include "backends/cuda/cuda_executable.h"
 #include "backends/cuda/ptx_code.h"
 #include "backends/cuda/sort_kernels.h"
+#include "backends/cuda/topk_kernels.h"
 #include "ops/infer/dynamic_dimensions.h"
 #include "passes/layouts/boundary_layouts.h"
 #include "passes/manager.h"
@@ -111,7 +112,8 @@ size_t ArrayCount(const Instruction& i) {
 }
 
 StepKind KindOf(const Instruction& i) {
-  const bool has_code = CanEmitKernels(i) || CanSortOnGpu(i) || CanConvolveOnGpu(i);
+  const bool has_code =
+      CanEmitKernels(i) || CanSortOnGpu(i) || CanSelectOnGpu(i) || CanConvolveOnGpu(i);
   return has_code && ArrayCount(i) <= kMaxArrays ? StepKind::kKernel : StepKind::kHost;
 }
 

@@ -19,6 +19,7 @@
 #include "backends/cuda/split_row_kernels.h"
 #include "backends/cuda/tensor_dot_kernels.h"
 #include "backends/cuda/thread_group.h"
+#include "backends/cuda/topk_kernels.h"
 #include "backends/cuda/transpose_kernels.h"
 #include "backends/cuda/vector_kernels.h"
 #include "backends/cuda/warpgroup_dot_kernels.h"
@@ -48,6 +49,7 @@ bool AddLongConcatenateKernels(const KernelRequest& request, std::vector<Kernel>
 }
 
 constexpr KernelStrategy kStrategies[] = {{"sort", AddSortKernels},
+                                          {"top k", AddTopKKernels},
                                           {"scatter by search", AddSearchedScatterKernels},
                                           {"scatter in order", AddScatterKernels},
                                           {"update in place", AddUpdateKernels},

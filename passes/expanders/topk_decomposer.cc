@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "absl/container/flat_hash_set.h"
+#include "analysis/row_topk.h"
 #include "passes/framework/pass.h"
 #include "passes/framework/pass_arguments.h"
 #include "passes/rewrite/expander.h"
@@ -164,10 +165,15 @@ std::unique_ptr<Pass> CreateTopKSplitter(PassArguments& arguments) {
 
 // topk becomes a stable sort of the values with their positions, in total order of floats, and
 // slices of the first k; where only the values are read, the positions are left out. Exact.
-std::unique_ptr<Pass> CreateTopKDecomposer() {
+// Option `rows`: those of short rows stay (analysis/row_topk.h).
+std::unique_ptr<Pass> CreateTopKDecomposer(PassArguments& arguments) {
+  const bool keeps_rows =
+      arguments.Flag("rows", "leaves the few first of short rows, which GPUs have a kernel for");
   const auto of_values = std::make_shared<absl::flat_hash_set<const Instruction*>>();
   return MakeExpander(
-      "topk-decomposer", [of_values](Instruction* i, Rewriter& r) -> absl::StatusOr<Instruction*> {
+      "topk-decomposer",
+      [of_values, keeps_rows](Instruction* i, Rewriter& r) -> absl::StatusOr<Instruction*> {
+        if (keeps_rows && RowTopKOf(*i).has_value()) return nullptr;
         if (i->opcode() == Opcode::kGetTupleElement && of_values->contains(i->operand(0)))
           return i->operand(0)->operand(i->tuple_index());
         ASSIGN_OR_RETURN(Instruction* const made, DecomposeTopK(i, r));

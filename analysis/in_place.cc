@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "analysis/product_finish.h"
 #include "ir/computation.h"
 
 namespace hlokit {
@@ -189,8 +190,8 @@ bool BufferSharing::FusionMay(int64_t operand, int64_t operand_leaf, int64_t res
   if (root->opcode() == Opcode::kDynamicUpdateSlice) {
     if (root->operand(0) != p) return false;
     *wanted = true;
-  } else if (!HasTrait(part->opcode(), kElementwise)) {
-    return false;
+  } else if (!HasTrait(part->opcode(), kElementwise) || FindFinishedProduct(i_).has_value()) {
+    return false;  // products keep sums in the result
   }
   return ReadOnlyAtOwnIndex(p, root, part->shape());
 }

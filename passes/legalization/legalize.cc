@@ -12,6 +12,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "analysis/attention_form.h"
 #include "analysis/emittable.h"
+#include "analysis/product_finish.h"
 #include "ir/op_facts.h"
 #include "passes/calls/flatten_call_graph.h"
 #include "passes/float_types/mixed_types.h"
@@ -499,10 +500,12 @@ absl::StatusOr<bool> Legalize::Run(Module& module) {
 }
 
 std::unique_ptr<Pass> CreateLegalize(PassArguments& arguments) {
-  if (!arguments.Flag("attention", "also keep what attention-fusion makes"))
+  if (!arguments.Flag("attention",
+                      "also keep what attention-fusion and product-finish-fusion make"))
     return std::make_unique<Legalize>(CanEmitKernels);
   return std::make_unique<Legalize>(+[](const Instruction& fusion) {
-    return CanEmitKernels(fusion) || FindAttentionFusion(fusion).has_value();
+    return CanEmitKernels(fusion) || FindAttentionFusion(fusion).has_value() ||
+           FindFinishedProduct(fusion).has_value();
   });
 }
 

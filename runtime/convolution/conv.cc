@@ -20,6 +20,7 @@
 #include "runtime/convolution/depthwise_internal.h"
 #include "runtime/convolution/winograd_internal.h"
 #include "runtime/dot/dot.h"
+#include "runtime/dot/finish_internal.h"
 #include "runtime/element.h"
 #include "runtime/movement/memory.h"
 #include "runtime/scratch.h"
@@ -34,6 +35,7 @@ struct Conv {
   const char* lhs;
   const char* rhs;
   char* out;
+  Finish* finish;  // null: none
 };
 
 int64_t FloorMod(int64_t a, int64_t b) { return (a % b + b) % b; }
@@ -79,6 +81,7 @@ void RunPhases(void* ctx, const Conv& conv, int64_t dim) {
   const int64_t step = whole.lhs_dilation;
   for (int64_t phase = 0; phase < std::min(step, whole.out_size); ++phase) {
     Conv part = conv;
+    part.finish = nullptr;  // of phases together
     HlokitConvDim& d = part.desc.dims[dim];
     const int64_t first =
         FloorMod(whole.pad_low - phase, step);  // window place that meets an input element
@@ -141,7 +144,7 @@ void RunInside(void* ctx, Conv conv) {
   }
   if (RunDepthwise(ctx, conv.desc, conv.lhs, conv.rhs, conv.out)) return;
   const HlokitDotDesc dot = AsDot(conv.desc);
-  hlokit_dot(ctx, &dot, conv.lhs, conv.rhs, conv.out);
+  RunDot(ctx, dot, conv.lhs, conv.rhs, conv.out, conv.finish);
 }
 
 // Dense strides for a padded copy that keeps the order of the input's dimensions in memory; returns
@@ -191,8 +194,8 @@ void RunPadded(void* ctx, Conv conv) {
   const HlokitConvDim* dims = conv.desc.dims;
   const bool padded = std::any_of(dims, dims + conv.desc.spatial_rank, ReadsPadding);
   if (CannotSum(conv.desc)) return RunInside(ctx, conv);
-  if (RunDepthwiseLines(ctx, conv.desc, conv.lhs, conv.rhs, conv.out)) return;
-  if (RunWinograd(ctx, conv.desc, conv.lhs, conv.rhs, conv.out)) return;
+  if (RunDepthwiseLines(ctx, conv.desc, conv.lhs, conv.rhs, conv.out, conv.finish)) return;
+  if (RunWinograd(ctx, conv.desc, conv.lhs, conv.rhs, conv.out, conv.finish)) return;
   if (!padded) return RunInside(ctx, conv);
   HlokitConvDesc inside = conv.desc;
   const int64_t elements = LayOutCopy(conv.desc, inside);
@@ -207,7 +210,18 @@ void RunPadded(void* ctx, Conv conv) {
   if (scratch.data() == nullptr) return hlokit_set_error(ctx, "out of memory in a convolution");
   hlokit_fill_zero(ctx, scratch.data(), bytes);
   CopyPadded(ctx, conv.desc, inside, conv.lhs, scratch.as<char>());
-  RunInside(ctx, {inside, scratch.as<char>(), conv.rhs, conv.out});
+  RunInside(ctx, {inside, scratch.as<char>(), conv.rhs, conv.out, conv.finish});
+}
+
+void RunConv(void* ctx, const HlokitConvDesc& desc, const void* lhs, const void* rhs, void* out,
+             Finish* finish) {
+  if (desc.spatial_rank > HLOKIT_MAX_CONV_DIMS) {
+    return hlokit_set_error(ctx, "a convolution has too many dimensions");
+  }
+  if (out == nullptr) return;  // no elements
+  Conv conv{desc, BytesOf(lhs), BytesOf(rhs), static_cast<char*>(out), finish};
+  Unreverse(conv);
+  RunPhases(ctx, conv, 0);
 }
 
 }  // namespace
@@ -215,12 +229,15 @@ void RunPadded(void* ctx, Conv conv) {
 
 extern "C" void hlokit_conv(void* ctx, const HlokitConvDesc* desc, const void* lhs, const void* rhs,
                             void* out) {
-  if (desc->spatial_rank > HLOKIT_MAX_CONV_DIMS) {
-    return hlokit_set_error(ctx, "a convolution has too many dimensions");
-  }
-  if (out == nullptr) return;  // no elements
-  hlokit::Conv conv{*desc, hlokit::BytesOf(lhs), hlokit::BytesOf(rhs), static_cast<char*>(out)};
-  hlokit::Unreverse(conv);
-  hlokit::RunPhases(ctx, conv, 0);
+  hlokit::RunConv(ctx, *desc, lhs, rhs, out, nullptr);
+}
+
+extern "C" void hlokit_finished_conv(void* ctx, const HlokitConvDesc* desc,
+                                     const HlokitFinishDesc* finish, const void* lhs,
+                                     const void* rhs, const void* bias, const void* residual,
+                                     void* out) {
+  hlokit::Finish how = hlokit::FinishOf(*finish, bias, residual, out);
+  hlokit::RunConv(ctx, *desc, lhs, rhs, out, &how);
+  hlokit::FinishAll(ctx, *finish, how, out);
 }
 // SPDX-License-Identifier: Apache-2.0

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/convolution/conv_desc.h"
+#include "runtime/dot/finish_desc.h"
 #include "runtime/element.h"
 
 #ifdef __cplusplus
@@ -15,6 +16,12 @@ extern "C" {
 // many dimensions. Source: XLA Operation Semantics, "ConvWithGeneralPadding".
 void hlokit_conv(void* ctx, const HlokitConvDesc* desc, const void* lhs, const void* rhs,
                  void* out);
+
+// hlokit_conv of f32, whose output features are the columns of `finish`, and then that. bias,
+// residual: may be null; neither lies in `out`.
+void hlokit_finished_conv(void* ctx, const HlokitConvDesc* desc, const HlokitFinishDesc* finish,
+                          const void* lhs, const void* rhs, const void* bias, const void* residual,
+                          void* out);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -87,8 +87,14 @@ void Extend(const HlokitConvDim& d, int64_t o, const Taps& taps, Taps& more) {
 // One line of output places along the last dimension.
 class DepthwiseLines {
  public:
-  DepthwiseLines(const HlokitConvDesc& desc, const float* lhs, const float* rhs, float* out)
-      : c_(desc), last_(desc.dims[desc.spatial_rank - 1]), lhs_(lhs), rhs_(rhs), out_(out) {
+  DepthwiseLines(const HlokitConvDesc& desc, const float* lhs, const float* rhs, float* out,
+                 const Finish* finish)
+      : c_(desc),
+        last_(desc.dims[desc.spatial_rank - 1]),
+        lhs_(lhs),
+        rhs_(rhs),
+        out_(out),
+        finish_(finish) {
     // The first place whose window lies inside the line, and the end of these.
     const int64_t reach = (last_.rhs_size - 1) * last_.rhs_dilation;
     const int64_t left = last_.lhs_size - 1 + last_.pad_low - reach;
@@ -130,7 +136,7 @@ class DepthwiseLines {
       lines_({lhs, rhs_, more->lhs, more->rhs, more->count, c_.in_features, places,
               last_.window_stride * last_.lhs_stride, last_.out_stride, lines,
               across.window_stride * across.lhs_stride, across.out_stride,
-              to + o * last_.out_stride});
+              to + o * last_.out_stride, finish_});
       o += places;
     }
     return lines;
@@ -158,6 +164,7 @@ class DepthwiseLines {
   const HlokitConvDim& last_;
   const float *lhs_, *rhs_;
   float* out_;
+  const Finish* finish_;  // null: none
   int64_t begin_, end_;
   const DepthwiseLinesKernel lines_ = HLOKIT_OF_BEST_ISA(kDepthwiseLines);
 };
@@ -165,7 +172,7 @@ class DepthwiseLines {
 }  // namespace
 
 bool RunDepthwiseLines(void* ctx, const HlokitConvDesc& c, const char* lhs, const char* rhs,
-                       char* out) {
+                       char* out, Finish* finish) {
   const Form form = FormOf(c);
   if (form.features == 0 || c.batch_groups > 1 || c.spatial_rank == 0) return false;
   int64_t taps = 1;
@@ -175,7 +182,8 @@ bool RunDepthwiseLines(void* ctx, const HlokitConvDesc& c, const char* lhs, cons
     if (taps > kMaxTaps) return false;
   }
   const DepthwiseLines lines(c, reinterpret_cast<const float*>(lhs),
-                             reinterpret_cast<const float*>(rhs), reinterpret_cast<float*>(out));
+                             reinterpret_cast<const float*>(rhs), reinterpret_cast<float*>(out),
+                             finish);
   const int64_t places = c.dims[c.spatial_rank - 1].out_size;
   const int64_t work = std::max<int64_t>(1, taps * form.features * places);
   // Neighbouring lines share inputs; each thread takes as many of them.
@@ -185,6 +193,7 @@ bool RunDepthwiseLines(void* ctx, const HlokitConvDesc& c, const char* lhs, cons
   ParallelFor(ctx, count, grain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end;) i += lines.Run(i, end);
   });
+  if (finish != nullptr) finish->done = true;
   return true;
 }
 

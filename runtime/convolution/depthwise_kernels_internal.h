@@ -3,16 +3,15 @@
 #pragma once
 
 #include "runtime/convolution/depthwise_internal.h"
+#include "runtime/dot/finish_kernels_internal.h"
 #include "runtime/element.h"
+#include "runtime/vectors_internal.h"
 
 namespace hlokit::HLOKIT_ISA {
 namespace {
 
-typedef float Vector __attribute__((vector_size(HLOKIT_VECTOR_BYTES)));
-typedef float Unaligned __attribute__((vector_size(HLOKIT_VECTOR_BYTES), aligned(4), may_alias));
-constexpr int64_t kLanes = HLOKIT_VECTOR_BYTES / sizeof(float);
-
-HLOKIT_INLINE Vector Load(const float* from) { return *reinterpret_cast<const Unaligned*>(from); }
+using Vector = VectorOf<float>::Type;
+constexpr int64_t kLanes = VectorOf<float>::kLanes;
 
 // Sums kVectors vectors of features in registers over all places of the window.
 template <int kVectors>
@@ -27,7 +26,7 @@ HLOKIT_INLINE void Block(const float* lhs, const float* rhs, const int64_t* lhs_
   }
   for (int v = 0; v < kVectors; ++v) {
     if (accumulate) sum[v] += Load(out + v * kLanes);
-    *reinterpret_cast<Unaligned*>(out + v * kLanes) = sum[v];
+    Store(out + v * kLanes, sum[v]);
   }
 }
 
@@ -53,10 +52,18 @@ HLOKIT_INLINE bool SharesInputs(const DepthwiseTask& task) {
   return true;
 }
 
+// Sums of features from `c` on, finished where the task says how.
+template <bool kFinishes, typename V>
+HLOKIT_INLINE V AsAsked(const DepthwiseTask& task, V sum, const float* out, int64_t c) {
+  if constexpr (!kFinishes) return sum;
+  return Finished(*task.finish, sum, ResidualAt(*task.finish, out), c);
+}
+
 // kPlaces neighbouring results, whose rows of the window overlap: each input is loaded once.
-template <int kTaps, int kPlaces>
-HLOKIT_INLINE void SharedPlaces(const float* const* x, int64_t at, int64_t step,
-                                const Vector* weights, float* out, int64_t out_step) {
+template <int kTaps, int kPlaces, bool kFinishes>
+HLOKIT_INLINE void SharedPlaces(const DepthwiseTask& task, const float* const* x, int64_t at,
+                                const Vector* weights, float* out, int64_t c) {
+  const int64_t step = task.lhs_step;
   Vector sum[kPlaces] = {};
 #pragma GCC unroll 3
   for (int row = 0; row < kTaps; row += 3) {
@@ -70,12 +77,15 @@ HLOKIT_INLINE void SharedPlaces(const float* const* x, int64_t at, int64_t step,
     }
   }
 #pragma GCC unroll 8
-  for (int p = 0; p < kPlaces; ++p) *reinterpret_cast<Unaligned*>(out + p * out_step) = sum[p];
+  for (int p = 0; p < kPlaces; ++p) {
+    float* to = out + p * task.out_step;
+    Store(to, AsAsked<kFinishes>(task, sum[p], to, c));
+  }
 }
 
 // A vector of features at a time: its weights stay in registers over all places, and inputs that
 // the lines share in the first-level cache.
-template <int kTaps>
+template <int kTaps, bool kFinishes>
 HLOKIT_INLINE void LinesOf(const DepthwiseTask& task) {
   constexpr int kTogether = 4;  // places
   const bool shares = SharesInputs(task);
@@ -91,7 +101,7 @@ HLOKIT_INLINE void LinesOf(const DepthwiseTask& task) {
       float* out = task.out + line * task.out_line + c;
       int64_t p = 0, at = 0;
       for (; shares && p + kTogether <= task.places; p += kTogether) {
-        SharedPlaces<kTaps, kTogether>(x, at, task.lhs_step, weights, out, task.out_step);
+        SharedPlaces<kTaps, kTogether, kFinishes>(task, x, at, weights, out, c);
         at += kTogether * task.lhs_step;
         out += kTogether * task.out_step;
       }
@@ -99,7 +109,7 @@ HLOKIT_INLINE void LinesOf(const DepthwiseTask& task) {
         Vector sum = {};
 #pragma GCC unroll 9
         for (int t = 0; t < kTaps; ++t) sum += Load(x[t] + at) * weights[t];
-        *reinterpret_cast<Unaligned*>(out) = sum;
+        Store(out, AsAsked<kFinishes>(task, sum, out, c));
       }
     }
   }
@@ -111,21 +121,30 @@ HLOKIT_INLINE void LinesOf(const DepthwiseTask& task) {
         float sum = 0;
         for (int t = 0; t < kTaps; ++t)
           sum += lhs[p * task.lhs_step + task.lhs_taps[t]] * task.rhs[task.rhs_taps[t] + c];
-        out[p * task.out_step] = sum;
+        float* to = out + p * task.out_step;
+        *to = AsAsked<kFinishes>(task, sum, to, c);
       }
+    }
+  }
+}
+
+template <bool kFinishes>
+void LinesAsAsked(const DepthwiseTask& task) {
+  if (task.taps == 9) return LinesOf<9, kFinishes>(task);
+  if (task.taps == 6) return LinesOf<6, kFinishes>(task);
+  for (int64_t line = 0; line < task.lines; ++line) {
+    for (int64_t p = 0; p < task.places; ++p) {
+      float* to = task.out + line * task.out_line + p * task.out_step;
+      Row(task.lhs + line * task.lhs_line + p * task.lhs_step, task.rhs, task.lhs_taps,
+          task.rhs_taps, task.taps, task.features, false, to);
+      if constexpr (kFinishes) FinishRows(*task.finish, to, 0, 1, task.features, 0);
     }
   }
 }
 
 // Windows of 3 x 3, whole and with a row less at the edge; others place by place.
 void Lines(const DepthwiseTask& task) {
-  if (task.taps == 9) return LinesOf<9>(task);
-  if (task.taps == 6) return LinesOf<6>(task);
-  for (int64_t line = 0; line < task.lines; ++line)
-    for (int64_t p = 0; p < task.places; ++p)
-      Row(task.lhs + line * task.lhs_line + p * task.lhs_step, task.rhs, task.lhs_taps,
-          task.rhs_taps, task.taps, task.features, false,
-          task.out + line * task.out_line + p * task.out_step);
+  return task.finish == nullptr ? LinesAsAsked<false>(task) : LinesAsAsked<true>(task);
 }
 
 }  // namespace

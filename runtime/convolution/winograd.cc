@@ -35,7 +35,8 @@ namespace hlokit {
 namespace {
 
 constexpr int64_t kPositions = 16;
-constexpr int64_t kPatch = 4, kResult = 2;   // places along an edge
+constexpr int64_t kPatch = 4, kResult = 2;  // places along an edge
+constexpr int64_t kResults = kResult * kResult;
 constexpr int64_t kLeastPatches = 32;        // that repay reading the transformed weights
 constexpr int64_t kLeastFeatures = 32;       // of input and output
 constexpr int64_t kBlockFloats = 160 << 10;  // transformed inputs and products of a block
@@ -47,12 +48,14 @@ const WinogradKernels& Transformations() { return HLOKIT_OF_BEST_ISA(kWinograd);
 
 class Winograd {
  public:
-  Winograd(void* ctx, const HlokitConvDesc& desc, const char* lhs, const char* rhs, char* out)
+  Winograd(void* ctx, const HlokitConvDesc& desc, const char* lhs, const char* rhs, char* out,
+           const Finish* finish)
       : ctx_(ctx),
         c_(desc),
         lhs_(reinterpret_cast<const float*>(lhs)),
         rhs_(reinterpret_cast<const float*>(rhs)),
         out_(reinterpret_cast<float*>(out)),
+        finish_(finish),
         in_(desc.in_features),
         features_(desc.out_features),
         width_(gemm_.vectors[0] * gemm_.lanes),
@@ -187,9 +190,12 @@ class Winograd {
                  out_pitch);
     }
     bool finite = true;
-    for (int64_t i = 0; i < count; ++i)
-      finite &= Transformations().result(products + i * out_pitch, features_, count * out_pitch,
-                                         ResultsOf(first + i, unused).data());
+    for (int64_t i = 0; i < count; ++i) {
+      const std::array<float*, kResults> results = ResultsOf(first + i, unused);
+      finite &=
+          Transformations().result(products + i * out_pitch, features_, count * out_pitch,
+                                   results.data(), finish_, ResidualsOf(results, unused).data());
+    }
     return finite;
   }
 
@@ -233,11 +239,21 @@ class Winograd {
     return places;
   }
 
-  std::array<float*, kResult * kResult> ResultsOf(int64_t patch, float* outside) const {
+  // What is added to results of a patch; those outside have none.
+  std::array<const float*, kResults> ResidualsOf(const std::array<float*, kResults>& results,
+                                                 const float* outside) const {
+    std::array<const float*, kResults> residuals = {};
+    for (int64_t i = 0; i < kResults; ++i)
+      if (finish_ != nullptr && results[i] != outside)
+        residuals[i] = ResidualAt(*finish_, results[i]);
+    return residuals;
+  }
+
+  std::array<float*, kResults> ResultsOf(int64_t patch, float* outside) const {
     const Place at = PlaceOf(patch);
     const HlokitConvDim &rows = c_.dims[0], &columns = c_.dims[1];
-    std::array<float*, kResult * kResult> results;
-    for (int64_t i = 0; i < kResult * kResult; ++i) {
+    std::array<float*, kResults> results;
+    for (int64_t i = 0; i < kResults; ++i) {
       const int64_t y = at.y + i / kResult, x = at.x + i % kResult;
       results[i] =
           y < rows.out_size && x < columns.out_size
@@ -252,6 +268,7 @@ class Winograd {
   const HlokitConvDesc& c_;
   const float *lhs_, *rhs_;
   float* out_;
+  const Finish* finish_;       // null: none
   int64_t in_, features_;      // of input and output
   int64_t width_, panels_;     // of transformed weights
   int64_t down_, across_;      // patches of a picture
@@ -267,11 +284,13 @@ bool IsPlainPicture(const HlokitConvDesc& c) {
 
 }  // namespace
 
-bool RunWinograd(void* ctx, const HlokitConvDesc& desc, const char* lhs, const char* rhs,
-                 char* out) {
+bool RunWinograd(void* ctx, const HlokitConvDesc& desc, const char* lhs, const char* rhs, char* out,
+                 Finish* finish) {
   if (!IsPlainPicture(desc)) return false;
-  Winograd conv(ctx, desc, lhs, rhs, out);
-  return conv.Fits() && conv.Run();
+  Winograd conv(ctx, desc, lhs, rhs, out, finish);
+  if (!conv.Fits() || !conv.Run()) return false;
+  if (finish != nullptr) finish->done = true;
+  return true;
 }
 
 }  // namespace hlokit

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/convolution/conv_desc.h"
+#include "runtime/dot/finish_internal.h"
 
 namespace hlokit {
 
@@ -9,9 +10,9 @@ namespace hlokit {
 // groups and features together in memory (NHWC), where that is faster than a matrix product; false
 // if `desc` is not of that kind, or if its values would make results less exact than the direct
 // form's: `out` is then to be computed again.
-// The order of summation depends on the sizes alone.
-bool RunWinograd(void* ctx, const HlokitConvDesc& desc, const char* lhs, const char* rhs,
-                 char* out);
+// The order of summation depends on the sizes alone. Does `finish`, too, unless that is null.
+bool RunWinograd(void* ctx, const HlokitConvDesc& desc, const char* lhs, const char* rhs, char* out,
+                 Finish* finish);
 
 // The three transformations, one set per instruction set. A transformed patch or window has 16
 // positions, whose arrays lie `step` elements apart.
@@ -21,8 +22,10 @@ struct WinogradKernels {
   // to[p * step + f] of `count` windows: place t of window f is from[taps[t] + f * stride].
   void (*window)(const float* from, const int64_t* taps, int64_t stride, int64_t count,
                  int64_t step, float* to);
-  // out[place][f] of 2 x 2 places from the products; false if one of them is not finite.
-  bool (*result)(const float* products, int64_t features, int64_t step, float* const* out);
+  // out[place][f] of 2 x 2 places from the products; false if one of them is not finite. Then
+  // `finish`, unless that is null, with what is added to each place.
+  bool (*result)(const float* products, int64_t features, int64_t step, float* const* out,
+                 const Finish* finish, const float* const* residuals);
   // The largest of `count` magnitudes, a multiple of a vector's lanes, and their sum.
   void (*magnitude)(const float* from, int64_t count, float* largest, float* sum);
 };

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "runtime/convolution/winograd_internal.h"
+#include "runtime/dot/finish_kernels_internal.h"
 #include "runtime/element.h"
 #include "runtime/vectors_internal.h"
 
@@ -73,7 +74,8 @@ HLOKIT_INLINE void TransformProducts(const Floats* m, int step, Floats* to, int 
   to[to_step] = m[step] - m[2 * step] - m[3 * step];
 }
 
-bool TransformResult(const float* products, int64_t features, int64_t step, float* const* out) {
+bool TransformResult(const float* products, int64_t features, int64_t step, float* const* out,
+                     const Finish* finish, const float* const* residuals) {
   Floats zeros = {};  // stays zero while all is finite
   for (int64_t f = 0; f < features; f += kFloats) {
     Floats m[16], half[8], whole[4];
@@ -86,6 +88,9 @@ bool TransformResult(const float* products, int64_t features, int64_t step, floa
 #pragma GCC unroll 4
     for (int i = 0; i < 4; ++i) {
       zeros += whole[i] * 0.0f;
+      if (finish != nullptr)
+        whole[i] =
+            Finished(*finish, whole[i], residuals[i] == nullptr ? nullptr : residuals[i] + f, f);
       Store(out[i] + f, whole[i]);
     }
   }

@@ -14,6 +14,7 @@
 
 #include "runtime/context.h"
 #include "runtime/dot/crossed_sums_internal.h"
+#include "runtime/dot/finish_internal.h"
 #include "runtime/dot/gemm_internal.h"
 #include "runtime/dot/index_maps_internal.h"
 #include "runtime/element.h"
@@ -67,6 +68,7 @@ OwnedIndexMap MapOf(const Dims& dims, int64_t HlokitDotDim::*stride, int64_t sca
 struct DotPlan {
   int32_t lhs_type, rhs_type, out_type;
   OwnedIndexMap lhs_rows, lhs_sums, rhs_sums, rhs_cols, out_rows, out_cols;
+  Finish* finish = nullptr;  // of a dot without batches
 
   double Work() const {
     return static_cast<double>(out_rows.map().size) * out_cols.map().size *
@@ -76,7 +78,7 @@ struct DotPlan {
            int64_t negate_from = INT64_MAX) const {
     GemmSource a{lhs, lhs_type, lhs_rows.map(), lhs_sums.map(), negate_from};
     GemmSource b{rhs, rhs_type, rhs_cols.map(), rhs_sums.map()};
-    Gemm(ctx, a, b, {out, out_type, out_rows.map(), out_cols.map()});
+    Gemm(ctx, a, b, {out, out_type, out_rows.map(), out_cols.map(), finish});
   }
 };
 
@@ -121,7 +123,8 @@ void RunComplex(void* ctx, const Dims& batch, DotPlan plan, const Dims& sums,
   RunBatches(ctx, batch, plan, desc, lhs, rhs + bytes, out + bytes, INT64_MAX);
 }
 
-void Dot(void* ctx, const HlokitDotDesc& desc, const char* lhs, const char* rhs, char* out) {
+void DotAndFinish(void* ctx, const HlokitDotDesc& desc, const char* lhs, const char* rhs, char* out,
+                  Finish* finish) {
   const HlokitDotDim* dims = desc.dims;
   const Dims batch = Simplified(dims, desc.batch_rank, &HlokitDotDim::out);
   const Dims rows = Simplified(dims += desc.batch_rank, desc.row_rank, &HlokitDotDim::out);
@@ -139,6 +142,7 @@ void Dot(void* ctx, const HlokitDotDesc& desc, const char* lhs, const char* rhs,
                MapOf(cols, &HlokitDotDim::rhs, scale), MapOf(rows, &HlokitDotDim::out, scale),
                MapOf(cols, &HlokitDotDim::out, scale)};
   if (Size(batch) == 0) return;
+  if (Size(batch) == 1) plan.finish = finish;
   if (!complex) return RunBatches(ctx, batch, plan, desc, lhs, rhs, out, INT64_MAX);
   if (desc.lhs_type != desc.out_type || desc.rhs_type != desc.out_type) {
     return hlokit_set_error(ctx, "a complex dot needs one element type");
@@ -146,20 +150,37 @@ void Dot(void* ctx, const HlokitDotDesc& desc, const char* lhs, const char* rhs,
   RunComplex(ctx, batch, plan, sums, desc, lhs, rhs, out);
 }
 
+void Dot(void* ctx, const HlokitDotDesc& desc, const char* lhs, const char* rhs, char* out) {
+  DotAndFinish(ctx, desc, lhs, rhs, out, nullptr);
+}
+
 }  // namespace
+
+void RunDot(void* ctx, const HlokitDotDesc& desc, const void* lhs, const void* rhs, void* out,
+            Finish* finish) {
+  if (desc.batch_rank + desc.row_rank + desc.col_rank + desc.sum_rank > HLOKIT_MAX_DOT_DIMS) {
+    return hlokit_set_error(ctx, "a dot has too many dimensions");
+  }
+  if (out == nullptr) return;  // no elements
+  const char *left = BytesOf(lhs), *right = BytesOf(rhs);
+  auto* to = static_cast<char*>(out);
+  if (HasCrossedSums(desc) && RunUncrossed(ctx, desc, left, right, to, Dot)) return;
+  DotAndFinish(ctx, desc, left, right, to, finish);
+}
+
 }  // namespace hlokit
 
 extern "C" void hlokit_dot(void* ctx, const HlokitDotDesc* desc, const void* lhs, const void* rhs,
                            void* out) {
-  if (desc->batch_rank + desc->row_rank + desc->col_rank + desc->sum_rank > HLOKIT_MAX_DOT_DIMS) {
-    return hlokit_set_error(ctx, "a dot has too many dimensions");
-  }
-  if (out == nullptr) return;  // no elements
-  const char *left = hlokit::BytesOf(lhs), *right = hlokit::BytesOf(rhs);
-  auto* to = static_cast<char*>(out);
-  if (hlokit::HasCrossedSums(*desc) &&
-      hlokit::RunUncrossed(ctx, *desc, left, right, to, hlokit::Dot))
-    return;
-  hlokit::Dot(ctx, *desc, left, right, to);
+  hlokit::RunDot(ctx, *desc, lhs, rhs, out, nullptr);
+}
+
+extern "C" void hlokit_finished_dot(void* ctx, const HlokitDotDesc* desc,
+                                    const HlokitFinishDesc* finish, const void* lhs,
+                                    const void* rhs, const void* bias, const void* residual,
+                                    void* out) {
+  hlokit::Finish how = hlokit::FinishOf(*finish, bias, residual, out);
+  hlokit::RunDot(ctx, *desc, lhs, rhs, out, &how);
+  hlokit::FinishAll(ctx, *finish, how, out);
 }
 // SPDX-License-Identifier: Apache-2.0

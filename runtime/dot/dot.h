@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/dot/dot_desc.h"
+#include "runtime/dot/finish_desc.h"
 #include "runtime/element.h"
 
 #ifdef __cplusplus
@@ -15,6 +16,12 @@ extern "C" {
 // not depend on the number of threads. Errors (in the context): a mix of types without kernel, too
 // many dimensions, memory short.
 void hlokit_dot(void* ctx, const HlokitDotDesc* desc, const void* lhs, const void* rhs, void* out);
+
+// hlokit_dot of f32, whose columns are those of `finish`, and then that. bias, residual: may be
+// null; neither lies in `out`.
+void hlokit_finished_dot(void* ctx, const HlokitDotDesc* desc, const HlokitFinishDesc* finish,
+                         const void* lhs, const void* rhs, const void* bias, const void* residual,
+                         void* out);
 
 #ifdef __cplusplus
 }  // extern "C"

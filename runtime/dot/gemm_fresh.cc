@@ -60,7 +60,9 @@ void Product<T>::StreamPanels(int64_t first, int64_t end, const T* packed_a, int
       for (int64_t i = 0; i < size && !first_part; ++i) sums[i] += part[i];
     }
   }
-  store_(sums, cols, rows_, std::min(cols, cols_ - first * width_), c_, 0, first * width_);
+  const int64_t exist = std::min(cols, cols_ - first * width_);
+  store_(sums, cols, rows_, exist, c_, 0, first * width_);
+  FinishTile(0, rows_, first * width_, exist);
 }
 
 // Positions [k0, k1) of the slab, at most kGemmPartDepth: their sums.

@@ -29,10 +29,13 @@ struct GemmSource {
   int64_t negate_from = INT64_MAX;
 };
 
+struct Finish;  // finish_internal.h
+
 struct GemmTarget {
   void* data = nullptr;
   int32_t type = 0;
   IndexMap rows, cols;
+  Finish* finish = nullptr;  // done, where C takes the sums of tiles as they are; null: none
 };
 
 // C = A B. Sums are kept in f32 (f16, bf16, f32), f64 or the integers modulo 2^32 or 2^64, and

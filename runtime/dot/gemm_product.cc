@@ -28,6 +28,7 @@
 #include <atomic>
 #include <utility>
 
+#include "runtime/cpu_features.h"
 #include "runtime/dot/gemm_product_internal.h"
 #include "runtime/parallel.h"
 
@@ -37,6 +38,7 @@ namespace {
 constexpr int64_t kSerialWork = 1 << 19;    // multiply-adds that are not worth a second thread
 constexpr int64_t kBlockBytes = 256 << 10;  // packed rows of A that stay in the second-level cache
 constexpr int64_t kPackedBytes = 32 << 20;  // packed B that is kept for all of a tall A
+constexpr int64_t kLinesShare = 4;          // of the second-level cache: B that stays there
 constexpr int64_t kWideRows = 256;          // of a wide product at most
 constexpr int64_t kMaxDeepParts = 64;       // parts
 constexpr int64_t kPanelTasks = 6;          // of panels of a wide product for each thread
@@ -45,7 +47,8 @@ constexpr int64_t kPanelTasks = 6;          // of panels of a wide product for e
 
 template <typename T>
 void Product<T>::Run() {
-  if (Swapped()) {
+  const bool swapped = Swapped();
+  if (swapped) {
     std::swap(a_, b_);
     std::swap(c_.rows, c_.cols);
     if (kernels_->mirrored != nullptr) kernels_ = kernels_->mirrored;
@@ -64,6 +67,10 @@ void Product<T>::Run() {
   direct_b_ = BReadable();
   direct_c_ = store_ == kernels_->store(kOwnType) && c_.cols.table == nullptr &&
               c_.cols.stride == 1 && c_.rows.table == nullptr;
+  if (Finishes(swapped)) {
+    finish_ = BestFinishRows();
+    c_.finish->done = true;
+  }
   ChooseDepth();
   keeps_sums_ = slabs_ > 1 && !direct_c_;
   block_ = std::max<int64_t>(1, kBlockBytes / PanelA() / int64_t{sizeof(T)});
@@ -225,7 +232,11 @@ void Product<T>::RunBlock(int64_t first, int64_t end, const T* packed_b) const {
     slab.b = packed_b + s * slab_b;
     if (!slab.last) slab.b_after = slab.b + slab_b;
     slab.sums = packed_a + block_ * PanelA();
-    FillBlock(slab, first, end, 0, panels_n_);
+    if (slab_b * int64_t{sizeof(T)} <= SecondLevelBytes() / kLinesShare) {
+      FillLines(slab, first, end);
+    } else {
+      FillBlock(slab, first, end, 0, panels_n_);
+    }
   }
 }
 

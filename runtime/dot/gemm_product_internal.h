@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "runtime/context.h"
+#include "runtime/dot/finish_internal.h"
 #include "runtime/dot/frozen_arrays.h"
 #include "runtime/dot/gemm_internal.h"
 #include "runtime/parallel.h"
@@ -323,6 +324,13 @@ class Product {
     }
   }
 
+  // The same where all of B stays in the second-level cache: C is written line by line, and what is
+  // added to it is read so, which memory does faster than pieces of lines.
+  void FillLines(const Slab& slab, int64_t m0, int64_t m1) const {
+    for (int64_t m = m0; m < m1; ++m)
+      for (int64_t n = 0; n < panels_n_; ++n) FillTile(slab, m, n, {});
+  }
+
   void FillTile(const Slab& slab, int64_t m, int64_t n, const Lines& ahead,
                 Filling* filling = nullptr) const {
     const int64_t row = m * height_, col = n * width_;
@@ -339,10 +347,35 @@ class Product {
       ld = slab.sum_pitch;
       to = slab.sums + (row - slab.a_panel * height_) * ld + col - slab.sum_col;
     }
+    if (finish_ != nullptr && slab.last) FetchResidual(row, rows, col);
     Multiply(slab, m, n, rows, ahead, filling, to, ld, !slab.first && to != tile);
-    if (in_place) return;
-    if (direct_c_) return AddEdge(slab, tile, rows, cols, row, col);
+    if (direct_c_) {
+      if (!in_place) AddEdge(slab, tile, rows, cols, row, col);
+      if (slab.last) FinishTile(row, rows, col, cols);
+      return;
+    }
     if (slab.last) store_(to, ld, rows, cols, c_, row, col);
+  }
+
+  // Whether tiles of C are finished as they are summed.
+  bool Finishes(bool swapped) const {
+    return c_.finish != nullptr && direct_c_ && !swapped && kOwnType == HLOKIT_F32;
+  }
+
+  // Asks memory for what is added to a tile.
+  void FetchResidual(int64_t row, int64_t rows, int64_t col) const {
+    const int64_t ld = c_.rows.stride;
+    const float* at = ResidualAt(*c_.finish, static_cast<const float*>(c_.data) + row * ld + col);
+    for (int64_t r = 0; r < rows && at != nullptr; ++r) {
+      for (int64_t j = 0; j < width_; j += kLineBytes / int64_t{sizeof(float)})
+        __builtin_prefetch(at + r * ld + j);
+    }
+  }
+
+  void FinishTile(int64_t row, int64_t rows, int64_t col, int64_t cols) const {
+    if (finish_ == nullptr) return;
+    float* to = static_cast<float*>(c_.data) + row * c_.rows.stride + col;
+    finish_(*c_.finish, to, c_.rows.stride, rows, cols, col);
   }
 
   void Multiply(const Slab& slab, int64_t m, int64_t n, int64_t rows, const Lines& ahead,
@@ -450,6 +483,7 @@ class Product {
   GemmTarget c_;
   bool whole_;
   StoreKernel<T> store_ = nullptr;
+  FinishRowsKernel finish_ = nullptr;  // null: nothing, or not by tiles
   int64_t rows_ = 0, cols_ = 0, depth_ = 0;
   int shape_ = 0;                        // which register tile
   int64_t width_ = 0, height_ = 0;       // of a register tile

@@ -108,8 +108,7 @@ class DotCall : public LibraryCall {
            !IsShortMatrixVector(i) && !IsIntegerMatrixVector(i);
   }
   void Emit(CallSite& site, const Instruction& i) const override {
-    const DotDims dims(i, i.attr<DotAttrs>(), 0, -1);
-    site.Call("hlokit_dot", {site.context(), site.Words(dims.Descriptor()), site.operand(0),
+    site.Call("hlokit_dot", {site.context(), site.Words(DotDescriptor(i)), site.operand(0),
                              site.operand(1), site.result()});
   }
 
@@ -157,6 +156,10 @@ class RaggedDotCall : public LibraryCall {
 };
 
 }  // namespace
+
+std::vector<int64_t> DotDescriptor(const Instruction& dot) {
+  return DotDims(dot, dot.attr<DotAttrs>(), 0, -1).Descriptor();
+}
 
 std::vector<const LibraryCall*> DotCalls() {
   static const DotCall dot;

@@ -16,6 +16,36 @@
 #include "ops/evaluate/topk.h"
 
 namespace hlokit {
+
+std::vector<int64_t> ConvolutionDescriptor(const Instruction& i) {
+  const auto& a = i.attr<ConvolutionAttrs>();
+  const ConvDims& d = a.dim_labels;
+  const Shape &lhs = i.operand(0)->shape(), &rhs = i.operand(1)->shape(), &out = i.shape();
+  const DimVector l = LayoutStrides(lhs), r = LayoutStrides(rhs), o = LayoutStrides(out);
+  std::vector<int64_t> desc = {static_cast<int64_t>(lhs.type),
+                               static_cast<int64_t>(rhs.type),
+                               static_cast<int64_t>(out.type),
+                               lhs.dims[d.input_batch],
+                               lhs.dims[d.input_feature],
+                               out.dims[d.output_feature],
+                               a.feature_group_count,
+                               a.batch_group_count,
+                               l[d.input_batch],
+                               l[d.input_feature],
+                               r[d.kernel_input_feature],
+                               r[d.kernel_output_feature],
+                               o[d.output_batch],
+                               o[d.output_feature],
+                               static_cast<int64_t>(d.input_spatial.size())};
+  for (size_t k = 0; k < d.input_spatial.size(); ++k) {
+    const WindowDim w = k < a.window.size() ? a.window[k] : WindowDim();
+    const int64_t x = d.input_spatial[k], y = d.kernel_spatial[k], z = d.output_spatial[k];
+    desc.insert(desc.end(), {lhs.dims[x], rhs.dims[y], out.dims[z], l[x], r[y], o[z], w.stride,
+                             w.pad_low, w.base_dilation, w.window_dilation, w.reversal ? 1 : 0});
+  }
+  return desc;
+}
+
 namespace {
 
 class ConvolutionCall : public LibraryCall {
@@ -27,33 +57,8 @@ class ConvolutionCall : public LibraryCall {
   }
 
   void Emit(CallSite& site, const Instruction& i) const override {
-    const auto& a = i.attr<ConvolutionAttrs>();
-    const ConvDims& d = a.dim_labels;
-    const Shape &lhs = i.operand(0)->shape(), &rhs = i.operand(1)->shape(), &out = i.shape();
-    const DimVector l = LayoutStrides(lhs), r = LayoutStrides(rhs), o = LayoutStrides(out);
-    std::vector<int64_t> desc = {Number(lhs),
-                                 Number(rhs),
-                                 Number(out),
-                                 lhs.dims[d.input_batch],
-                                 lhs.dims[d.input_feature],
-                                 out.dims[d.output_feature],
-                                 a.feature_group_count,
-                                 a.batch_group_count,
-                                 l[d.input_batch],
-                                 l[d.input_feature],
-                                 r[d.kernel_input_feature],
-                                 r[d.kernel_output_feature],
-                                 o[d.output_batch],
-                                 o[d.output_feature],
-                                 static_cast<int64_t>(d.input_spatial.size())};
-    for (size_t k = 0; k < d.input_spatial.size(); ++k) {
-      const WindowDim w = k < a.window.size() ? a.window[k] : WindowDim();
-      const int64_t x = d.input_spatial[k], y = d.kernel_spatial[k], z = d.output_spatial[k];
-      desc.insert(desc.end(), {lhs.dims[x], rhs.dims[y], out.dims[z], l[x], r[y], o[z], w.stride,
-                               w.pad_low, w.base_dilation, w.window_dilation, w.reversal ? 1 : 0});
-    }
-    site.Call("hlokit_conv",
-              {site.context(), site.Words(desc), site.operand(0), site.operand(1), site.result()});
+    site.Call("hlokit_conv", {site.context(), site.Words(ConvolutionDescriptor(i)), site.operand(0),
+                              site.operand(1), site.result()});
   }
 };
 
@@ -166,8 +171,9 @@ const LibraryCall* Find(const Instruction& i) {
   static const TopKCall topk;
   static const auto* const calls = [] {
     auto* all = new std::vector<const LibraryCall*>{
-        &convolution, &copy, &rng_bits,         &rng,
-        &rng_state,   &topk, SortLibraryCall(), AttentionLibraryCall()};
+        &convolution,         &copy, &rng_bits,         &rng,
+        &rng_state,           &topk, SortLibraryCall(), AttentionLibraryCall(),
+        FinishedProductCall()};
     for (const auto& more : {DotCalls(), LinearAlgebraCalls()})
       all->insert(all->end(), more.begin(), more.end());
     return all;

@@ -23,9 +23,15 @@ bool StaticArrays(const Instruction& instruction);
 // The combinations that hlokit_dot and hlokit_conv take.
 bool ProductTypes(ElementType lhs, ElementType rhs, ElementType out);
 
+// What hlokit_dot and hlokit_conv want to know.
+std::vector<int64_t> DotDescriptor(const Instruction& dot);
+std::vector<int64_t> ConvolutionDescriptor(const Instruction& convolution);
+
 const LibraryCall* SortLibraryCall();
 // Fusions that attention-fusion made.
 const LibraryCall* AttentionLibraryCall();
+// Fusions that product-finish-fusion made.
+const LibraryCall* FinishedProductCall();
 // dot, ragged-dot.
 std::vector<const LibraryCall*> DotCalls();
 // fft, cholesky, triangular-solve, lapack_*_ffi.

@@ -2,9 +2,10 @@
 //
 // An instruction's users_ lists each user once, however often it uses the value. Removing a user
 // from a list of n is linear; above kManyUsers a hash map from users to slots makes it O(1), so
-// that constants with thousands of users stay cheap. Operands, users and names are kept consistent
-// here and nowhere else: only SetOperand, ReplaceAllUsesWith (parents.cc), AppendOperand and Remove
-// change use lists.
+// that constants with thousands of users stay cheap. Above kManyOperands another map tells where an
+// operand stands, so that replacing all operands of a tuple one by one is linear. Operands, users
+// and names are kept consistent here and nowhere else: only SetOperand, ReplaceAllUsesWith
+// (parents.cc), AppendOperand and Remove change use lists.
 #include "ir/instruction.h"
 
 #include <algorithm>
@@ -14,6 +15,8 @@ namespace {
 
 // Above this many users a hash map finds a user's slot.
 constexpr size_t kManyUsers = 16;
+// Above this many operands a hash map finds an operand's positions.
+constexpr size_t kManyOperands = 64;
 
 template <typename List>
 void Erase(List& list, const Instruction* item) {
@@ -70,9 +73,35 @@ bool Instruction::Uses(const Instruction* operand) const {
   return std::find(operands_.begin(), operands_.end(), operand) != operands_.end();
 }
 
+// The positions of each operand, in no order; made when first asked for.
+absl::flat_hash_map<const Instruction*, std::vector<int64_t>>& Instruction::OperandSlots() {
+  auto& slots = mutable_rare().operand_slots;
+  if (slots.empty())
+    for (size_t i = 0; i < operands_.size(); ++i)
+      slots[operands_[i]].push_back(static_cast<int64_t>(i));
+  return slots;
+}
+
+void Instruction::SetOneOfMany(int64_t i, Instruction* operand) {
+  auto& slots = OperandSlots();
+  Instruction* old = operands_[i];
+  std::vector<int64_t>& now = slots[operand];
+  if (operand != nullptr && now.empty()) operand->AddUser(this);
+  now.push_back(i);
+  operands_[i] = operand;
+  const auto before = slots.find(old);
+  std::vector<int64_t>& left = before->second;
+  std::swap(*std::find(left.rbegin(), left.rend(), i), left.back());
+  left.pop_back();
+  if (!left.empty()) return;
+  slots.erase(before);
+  if (old != nullptr) old->RemoveUser(this);
+}
+
 void Instruction::SetOperand(int64_t i, Instruction* operand) {
   Instruction* old = operands_[i];
   if (old == operand) return;
+  if (operands_.size() > kManyOperands) return SetOneOfMany(i, operand);
   if (operand != nullptr && !Uses(operand)) operand->AddUser(this);
   operands_[i] = operand;
   if (old != nullptr && !Uses(old)) old->RemoveUser(this);
@@ -84,16 +113,24 @@ void Instruction::AppendOperand(Instruction* operand) {
       operand == nullptr || operand->IsLatestUser(this) ||
       (operands_.size() <= kFew ? Uses(operand) : operand->UserSlots().contains(this));
   if (!used) operand->AddUser(this);
+  if (rare_) rare_->operand_slots.clear();
   operands_.push_back(operand);
 }
 
 void Instruction::RemoveOperand(int64_t i) {
   Instruction* old = operands_[i];
+  if (rare_) rare_->operand_slots.clear();
   operands_.erase(operands_.begin() + i);
   if (old != nullptr && !Uses(old)) old->RemoveUser(this);
 }
 
 void Instruction::ReplaceUseIn(Instruction* user, Instruction* other) {
+  if (user->operands_.size() > kManyOperands) {
+    const std::vector<int64_t> uses = user->OperandSlots()[this];
+    // From the last, which the list of positions finds and drops at once.
+    for (auto i = uses.rbegin(); i != uses.rend(); ++i) user->SetOperand(*i, other);
+    return;
+  }
   for (int64_t i = 0; i < user->operand_count(); ++i)
     if (user->operand(i) == this) user->SetOperand(i, other);
 }

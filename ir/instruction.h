@@ -152,6 +152,7 @@ class Instruction {
     std::vector<Computation*> called;
     std::vector<Instruction*> before, after;                // control edges
     absl::flat_hash_map<Instruction*, int64_t> user_slots;  // where there are many users
+    absl::flat_hash_map<const Instruction*, std::vector<int64_t>> operand_slots;  // many operands
   };
   const Rare& rare() const { return rare_ ? *rare_ : kNothingRare; }
   Rare& mutable_rare() {
@@ -165,9 +166,11 @@ class Instruction {
   bool IsLatestUser(const Instruction* user) const {
     return !users_.empty() && users_.back() == user;
   }
+  absl::flat_hash_map<const Instruction*, std::vector<int64_t>>& OperandSlots();
   void AddUser(Instruction* user);
   void RemoveUser(Instruction* user);
   bool Uses(const Instruction* operand) const;
+  void SetOneOfMany(int64_t i, Instruction* operand);
 
   Shared<Shape> shape_;
   std::string name_;

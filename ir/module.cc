@@ -27,9 +27,25 @@ Computation* Module::Adopt(std::unique_ptr<Computation> computation) {
   return added;
 }
 
+namespace {
+
+// Where the first computation stands whose id is not below `id`.
+template <typename Computations>
+auto FirstFrom(Computations& computations, int64_t id) {
+  return std::lower_bound(computations.begin(), computations.end(), id,
+                          [](const auto& c, int64_t bound) { return c->id() < bound; });
+}
+
+}  // namespace
+
+Computation* Module::FindComputation(int64_t id) const {
+  const auto found = FirstFrom(computations_, id);
+  return found != computations_.end() && (*found)->id() == id ? found->get() : nullptr;
+}
+
 void Module::Remove(Computation* computation) {
-  CHECK(computation != entry_);
-  std::erase_if(computations_, [&](const auto& c) { return c.get() == computation; });
+  CHECK(computation != entry_ && FindComputation(computation->id()) == computation);
+  computations_.erase(FirstFrom(computations_, computation->id()));
 }
 
 std::vector<Computation*> Module::Computations() const {

@@ -106,6 +106,8 @@ class Module {
   Computation* Adopt(std::unique_ptr<Computation> computation);
   // Deletes a computation that nothing calls.
   void Remove(Computation* computation);
+  // The computation of that id; null where it was removed. Ids are never reused.
+  Computation* FindComputation(int64_t id) const;
   Computation* entry() const { return entry_; }
   void set_entry(Computation* entry) { entry_ = entry; }
   // In the order they were added.
@@ -134,7 +136,7 @@ class Module {
   friend class Computation;
   std::string name_;
   ModuleHeader header_;
-  std::vector<std::unique_ptr<Computation>> computations_;
+  std::vector<std::unique_ptr<Computation>> computations_;  // by rising ids
   Computation* entry_ = nullptr;
   int64_t next_id_ = 0;
   int64_t next_computation_id_ = 0;

@@ -15,6 +15,7 @@
 //   reduce-sum(f32[<=8] x)  ->  reduce-sum(select(iota < size(x), x, 0)) of f32[8]
 #include <algorithm>
 
+#include "absl/container/flat_hash_set.h"
 #include "ops/infer/dynamic_dimensions.h"
 #include "passes/dynamic/dynamic_arrays_internal.h"
 #include "passes/framework/pass.h"
@@ -177,13 +178,23 @@ class Padder {
 // callers. An asynchronous call of dynamic arrays has no rule: inside its body sizes begin and end.
 std::vector<Computation*> Running(const Module& module) {
   std::vector<Computation*> found = {module.entry()};
+  absl::flat_hash_set<const Computation*> seen(found.begin(), found.end());
   for (size_t k = 0; k < found.size(); ++k)
     found[k]->ForEach([&](const Instruction* i) {
       if (!RunsComputations(*i) && i->opcode() != Opcode::kAsyncStart) return;
       for (Computation* c : i->called())
-        if (std::find(found.begin(), found.end(), c) == found.end()) found.push_back(c);
+        if (seen.insert(c).second) found.push_back(c);
     });
   std::reverse(found.begin(), found.end());
+  return found;
+}
+
+// Most modules have none: to tell costs what their shapes have in parts, not what each reader of a
+// tuple costs.
+bool HasDynamicShape(absl::Span<Computation* const> computations) {
+  bool found = false;
+  for (const Computation* c : computations)
+    c->ForEach([&](const Instruction* i) { found = found || i->shape().HasDynamicDims(); });
   return found;
 }
 
@@ -211,13 +222,15 @@ class DynamicPadder final : public Pass {
   // Whether the pass takes the module. `found`: the computations with something to pad.
   absl::StatusOr<bool> PadsSome(const Module& module,
                                 std::vector<Computation*>* found = nullptr) const {
-    for (Computation* c : Running(module)) {
+    const std::vector<Computation*> running = Running(module);
+    const bool any = HasDynamicShape(running);
+    for (Computation* c : running) {
       bool touches = false;
       for (const Instruction* i : c->Instructions()) {
         if (i->opcode() == Opcode::kGetDimensionSize && i->shape().type != ElementType::kS32)
           return InvalidArgument(i->name(), " gives a size as ", Text(i->shape()),
                                  ", not as s32[]");
-        if (!TouchesDynamic(*i)) continue;
+        if (!any || !TouchesDynamic(*i)) continue;
         touches = true;
         if (CanPad(*i) || (IsForeign(*i) && !keep_unknown_)) continue;
         if (keep_unknown_) return false;

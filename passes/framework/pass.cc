@@ -3,9 +3,6 @@
 // of fusions. Callees come before callers.
 #include "passes/framework/pass.h"
 
-#include <algorithm>
-
-#include "absl/container/flat_hash_set.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -110,32 +107,21 @@ std::vector<bool> RunningComputations(const Module& module) {
   return Reached(module, RunsWhatItCalls);
 }
 
-namespace {
-
-// Takes those that the module no longer has out of all[first], all[first + 1], ...
-void DropRemoved(const Module& module, size_t first, std::vector<Computation*>& all) {
-  const std::vector<Computation*> now = module.Computations();
-  const absl::flat_hash_set<const Computation*> alive(now.begin(), now.end());
-  all.erase(std::remove_if(all.begin() + static_cast<std::ptrdiff_t>(first), all.end(),
-                           [&](const Computation* c) { return !alive.contains(c); }),
-            all.end());
-}
-
-}  // namespace
-
 absl::StatusOr<bool> ComputationPass::Run(Module& module) {
   const bool applied = into_applied();
   const std::vector<bool> running = Reached(module, [applied](const Instruction& i) {
     return applied ? i.opcode() != Opcode::kFusion : RunsWhatItCalls(i);
   });
   bool changed = false;
-  std::vector<Computation*> all = module.ComputationsPostOrder();
-  for (size_t k = 0; k < all.size(); ++k) {
-    if (!into_fusions() && !running[all[k]->id()]) continue;
-    ASSIGN_OR_RETURN(const bool here, RunOnComputation(*all[k]));
+  std::vector<int64_t> ids;
+  for (const Computation* c : module.ComputationsPostOrder())
+    if (into_fusions() || running[c->id()]) ids.push_back(c->id());
+  for (const int64_t id : ids) {
+    // An earlier step may have removed computations that nothing calls any more.
+    Computation* c = module.FindComputation(id);
+    if (c == nullptr) continue;
+    ASSIGN_OR_RETURN(const bool here, RunOnComputation(*c));
     changed |= here;
-    // A step may have removed computations that nothing calls any more.
-    if (here) DropRemoved(module, k + 1, all);
   }
   return changed;
 }

@@ -2,52 +2,41 @@
 //   p = fusion(x) [exp], c = fusion(p, y) [add]  ->  c = fusion(y, x) [exp, add]
 #include "passes/fusions/fused_producer.h"
 
+#include <algorithm>
+
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "passes/rewrite/parameters.h"
 
 namespace hlokit {
 namespace {
 
-class ProducerFuser {
+// What stands in a fusion's body for the fusion's operands, and copies of what it takes in.
+class Body {
  public:
-  ProducerFuser(Instruction* producer, Instruction* consumer)
-      : producer_(producer), consumer_(consumer) {}
-
-  Instruction* Run() {
-    Computation& c = *consumer_->parent();
-    const bool was_fusion = consumer_->opcode() == Opcode::kFusion;
-    body_ = c.module()->AddComputation(was_fusion ? consumer_->to_apply()->name()
-                                                  : std::string("fused_computation"));
-    for (Instruction* operand : consumer_->operands())
-      if (operand != producer_) Parameter(operand);
-    if (producer_ != nullptr) inside_[producer_] = CopyOf(producer_);
-    body_->set_root(CopyOf(consumer_));
-    Instruction* fusion =
-        c.Add(Opcode::kFusion, consumer_->shape(), operands_, FusionAttrs(),
-              was_fusion ? consumer_->name() : absl::StrCat(consumer_->name(), "_fusion"));
-    fusion->set_called({body_});
-    fusion->CopyExtrasFrom(*consumer_);
-    fusion->set_place(consumer_->place());
-    consumer_->ReplaceAllUsesWith(fusion);
-    c.Remove(consumer_);
-    return fusion;
+  explicit Body(Instruction* fusion) : fusion_(fusion), body_(fusion->to_apply()) {
+    for (int64_t k = 0; k < fusion->operand_count(); ++k)
+      inside_[fusion->operand(k)] = body_->parameter(k);
   }
 
- private:
+  void Take(Instruction* outside, Instruction* inside) { inside_[outside] = inside; }
+
+  // The parameter for an operand, a new one where there is none.
   Instruction* Parameter(Instruction* outside) {
     Instruction*& inside = inside_[outside];
     if (inside != nullptr) return inside;
-    const auto number = static_cast<int64_t>(operands_.size());
-    operands_.push_back(outside);
+    const int64_t number = fusion_->operand_count();
+    fusion_->AppendOperand(outside);
     return inside = body_->AddParameter(number, outside->shape(), absl::StrCat("param_", number));
   }
 
-  Instruction* CopyOf(Instruction* of) {
+  Instruction* CopyOf(const Instruction& of) {
     std::vector<Instruction*> operands;
-    for (Instruction* operand : of->operands()) operands.push_back(Parameter(operand));
-    return CopyOn(*of, operands);
+    for (Instruction* operand : of.operands()) operands.push_back(Parameter(operand));
+    return CopyOn(of, operands);
   }
 
+ private:
   // The work of an instruction or of a fusion's body, fusions within taken apart; gives its result.
   Instruction* CopyOn(const Instruction& of, absl::Span<Instruction* const> given) {
     if (of.opcode() != Opcode::kFusion)
@@ -65,16 +54,58 @@ class ProducerFuser {
     return copies.at(of.to_apply()->root());
   }
 
-  Instruction *producer_, *consumer_;
-  Computation* body_ = nullptr;
-  std::vector<Instruction*> operands_;
+  Instruction* fusion_;
+  Computation* body_;
   absl::flat_hash_map<const Instruction*, Instruction*> inside_;
 };
 
+// A fusion without operands, and a body without instructions, beside `consumer`.
+Instruction* MakeFusion(const Instruction& consumer) {
+  Computation& c = *consumer.parent();
+  const bool was_fusion = consumer.opcode() == Opcode::kFusion;
+  Instruction* fusion =
+      c.Add(Opcode::kFusion, consumer.shape(), {}, FusionAttrs(),
+            was_fusion ? consumer.name() : absl::StrCat(consumer.name(), "_fusion"));
+  fusion->set_called({c.module()->AddComputation(was_fusion ? consumer.to_apply()->name()
+                                                            : std::string("fused_computation"))});
+  fusion->CopyExtrasFrom(consumer);
+  fusion->set_place(consumer.place());
+  return fusion;
+}
+
+Instruction* MakeFusionOf(Instruction* producer, Instruction* consumer) {
+  Instruction* fusion = MakeFusion(*consumer);
+  Body body(fusion);
+  for (Instruction* operand : consumer->operands())
+    if (operand != producer) body.Parameter(operand);
+  if (producer != nullptr) body.Take(producer, body.CopyOf(*producer));
+  fusion->to_apply()->set_root(body.CopyOf(*consumer));
+  consumer->ReplaceAllUsesWith(fusion);
+  consumer->parent()->Remove(consumer);
+  return fusion;
+}
+
+// Bodies made here have each operand once.
+void TakeIn(const Instruction* producer, Instruction* fusion) {
+  const auto operands = fusion->operands();
+  const int64_t k = std::find(operands.begin(), operands.end(), producer) - operands.begin();
+  Instruction* parameter = fusion->to_apply()->parameter(k);
+  parameter->ReplaceAllUsesWith(Body(fusion).CopyOf(*producer));
+  RemoveParameter(*fusion->to_apply(), k);
+  fusion->RemoveOperand(k);
+}
+
 }  // namespace
 
-Instruction* FuseProducer(Instruction* producer, Instruction* consumer) {
-  return ProducerFuser(producer, consumer).Run();
+Instruction* ProducerFuser::Fuse(Instruction* producer, Instruction* consumer) {
+  if (producer != nullptr && consumer->opcode() == Opcode::kFusion &&
+      bodies_.contains(consumer->to_apply())) {
+    TakeIn(producer, consumer);
+    return consumer;
+  }
+  Instruction* fusion = MakeFusionOf(producer, consumer);
+  bodies_.insert(fusion->to_apply());
+  return fusion;
 }
 
 }  // namespace hlokit

@@ -1,16 +1,25 @@
 // A producer computed inside of its consumer.
 #pragma once
 
+#include "absl/container/flat_hash_set.h"
 #include "ir/module.h"
 
 namespace hlokit {
 
-// Puts a fusion in the place of `consumer`, an instruction or a fusion, that computes `producer`
-// (likewise, and an array) itself. Operands are the consumer's but for the producer, then the
-// producer's, each once; backend_config and metadata are the consumer's, the kind kLoop. The
-// producer stays for its other users, the consumer goes. A null producer: a fusion of the consumer
-// alone.
-Instruction* FuseProducer(Instruction* producer, Instruction* consumer);
+// Computes producers inside of their consumers, of one computation. The bodies that it makes are
+// its own: taking another producer into one of its fusions costs the producer's size alone.
+class ProducerFuser {
+ public:
+  // Puts a fusion in the place of `consumer`, an instruction or a fusion, that computes `producer`
+  // (likewise, and an array) itself; a fusion made here before takes it in and stays. Operands are
+  // the consumer's but for the producer, then the producer's, each once; backend_config and
+  // metadata are the consumer's, the kind kLoop. The producer stays for its other users, a consumer
+  // that gave way goes. A null producer: a fusion of the consumer alone.
+  Instruction* Fuse(Instruction* producer, Instruction* consumer);
+
+ private:
+  absl::flat_hash_set<const Computation*> bodies_;
+};
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -80,6 +80,7 @@ int FusionGroup::Find(const Instruction* i) const {
 FusionPlan::FusionPlan(const Computation& computation, const FusionLimits& limits)
     : limits_(limits) {
   std::vector<Instruction*> order = computation.PostOrder();
+  for (const Instruction* i : order) first_id_ = std::min(first_id_, i->id());
   for (const Instruction* i : order)
     if (i->opcode() == Opcode::kDynamicUpdateSlice || i->opcode() == Opcode::kScatter)
       updated_.insert(i->operand(0));
@@ -110,7 +111,7 @@ void FusionPlan::StartGroup(Instruction* root) {
   // A reshape moves nothing, and the runtime transposes by blocks.
   group.closed = IsReshape(*root) || IsStridedTranspose(*root) || root->IsConstant();
   for (Instruction* operand : root->operands()) group.inputs.insert(operand);
-  places_[root->id()].push_back({static_cast<int>(groups_.size()), 0});
+  places_[Slot(root)].push_back({static_cast<int>(groups_.size()), 0});
   groups_.push_back(std::move(group));
 }
 
@@ -126,11 +127,11 @@ bool FusionPlan::TryAbsorb(Instruction* p) {
     return StaysApart(p, nullptr, "an update in place is the root of its loop");
   bool all = true;
   std::vector<int> into;
+  absl::flat_hash_map<int, size_t> slots;  // of a group in `into`
   for (const Instruction* user : p->users()) {
-    all &= !places_[user->id()].empty();
-    for (const Place& place : places_[user->id()])
-      if (std::find(into.begin(), into.end(), place.group) == into.end())
-        into.push_back(place.group);
+    all &= !places_[Slot(user)].empty();
+    for (const Place& place : places_[Slot(user)])
+      if (slots.try_emplace(place.group, into.size()).second) into.push_back(place.group);
   }
   const bool free = IsFree(*p);
   if (into.empty()) return StaysApart(p, nullptr, "nothing that reads it is in a loop");
@@ -139,14 +140,14 @@ bool FusionPlan::TryAbsorb(Instruction* p) {
   constexpr absl::string_view kTooMuchWork =
       "to compute it in each loop costs more than to write it once";
   if (into.size() > 1 && !MayRepeat(p, into.size())) return StaysApart(p, nullptr, kTooMuchWork);
-  std::vector<Entry> entries;
+  std::vector<Entry> entries = Enter(p, slots);
   size_t taken = 0;
-  for (int& g : into) {
-    entries.push_back(Enter(p, groups_[g], g));
-    const absl::string_view why = Obstacle(p, groups_[g], entries.back(), g);
+  for (size_t k = 0; k < into.size(); ++k) {
+    const int g = into[k];
+    const absl::string_view why = Obstacle(p, groups_[g], entries[k], g);
     if (why.empty()) {
       into[taken] = g;
-      entries[taken++] = entries.back();
+      entries[taken++] = entries[k];
     } else {
       StaysApart(p, groups_[g].root(), why);
       if (!free) return false;
@@ -160,11 +161,11 @@ bool FusionPlan::TryAbsorb(Instruction* p) {
     return StaysApart(p, nullptr, kTooMuchWork);
   for (size_t k = 0; k < taken; ++k) Absorb(p, into[k], entries[k]);
   if (limits_.launch_work > 0) {
-    repeated_work_[p->id()] = repeated;
+    repeated_work_[Slot(p)] = repeated;
   } else if (taken > 1) {
     int below = 0;
-    for (const Instruction* user : p->users()) below = std::max(below, repeats_[user->id()]);
-    repeats_[p->id()] = below + !IsTrivial(*p);
+    for (const Instruction* user : p->users()) below = std::max(below, repeats_[Slot(user)]);
+    repeats_[Slot(p)] = below + !IsTrivial(*p);
   }
   return all;
 }
@@ -172,7 +173,7 @@ bool FusionPlan::TryAbsorb(Instruction* p) {
 // The work that repeats what is done for `p` once, and what has been repeated of what reads it.
 double FusionPlan::RepeatedWork(const Instruction* p, double evaluations) const {
   double below = 0;
-  for (const Instruction* user : p->users()) below = std::max(below, repeated_work_.at(user->id()));
+  for (const Instruction* user : p->users()) below = std::max(below, repeated_work_.at(Slot(user)));
   if (IsTrivial(*p)) return below;
   const double again = std::max(0.0, evaluations - static_cast<double>(ResultElements(*p)));
   return below + again * WorkPerElement(*p);
@@ -190,26 +191,33 @@ bool FusionPlan::MayRepeat(const Instruction* p, size_t groups) const {
   if (IsTrivial(*p)) return groups <= 8;
   if (!IsCheapElementwise(*p) || groups > 4) return false;
   int below = 0, arrays = 0;
-  for (const Instruction* user : p->users()) below = std::max(below, repeats_.at(user->id()));
+  for (const Instruction* user : p->users()) below = std::max(below, repeats_.at(Slot(user)));
   for (const Instruction* operand : p->operands()) arrays += !IsFree(*operand);
   return below < kMaxRepeatedChain && (arrays <= 1 || groups <= 2);
 }
 
-FusionPlan::Entry FusionPlan::Enter(const Instruction* p, const FusionGroup& group, int g) const {
-  Entry entry;
-  absl::InlinedVector<int, 4> same;  // index numbers shared with users
-  int others = 0;
+std::vector<FusionPlan::Entry> FusionPlan::Enter(
+    const Instruction* p, const absl::flat_hash_map<int, size_t>& slots) const {
+  struct Reads {
+    absl::InlinedVector<int, 4> same;  // index numbers shared with users
+    int others = 0;
+  };
+  std::vector<Entry> entries(slots.size());
+  std::vector<Reads> reads(slots.size());
   for (const Instruction* user : p->users())
-    for (const Place& place : places_.at(user->id())) {
-      if (place.group != g) continue;
+    for (const Place& place : places_.at(Slot(user))) {
+      const size_t slot = slots.at(place.group);
+      Entry& entry = entries[slot];
+      const FusionGroup& group = groups_[place.group];
       const FusionGroup::Member& member = group.members[place.member];
       for (int64_t o = 0; o < user->operand_count(); ++o) {
         if (user->operand(o) != p) continue;
         if (ReadsSameIndex(*user, o)) {
+          auto& same = reads[slot].same;
           if (std::find(same.begin(), same.end(), member.index) != same.end()) continue;
           same.push_back(member.index);
         } else {
-          ++others;
+          ++reads[slot].others;
         }
         // The starts of an update are computed once.
         const bool start = user->opcode() == Opcode::kDynamicUpdateSlice && o > 1;
@@ -217,8 +225,9 @@ FusionPlan::Entry FusionPlan::Enter(const Instruction* p, const FusionGroup& gro
         entry.copies += group.copies[member.index];
       }
     }
-  if (same.size() == 1 && others == 0) entry.index = same[0];
-  return entry;
+  for (size_t k = 0; k < entries.size(); ++k)
+    if (reads[k].same.size() == 1 && reads[k].others == 0) entries[k].index = reads[k].same[0];
+  return entries;
 }
 
 absl::string_view FusionPlan::Obstacle(const Instruction* p, const FusionGroup& group,
@@ -307,7 +316,7 @@ bool FusionPlan::FitsReduction(const Instruction* p, const FusionGroup& group, c
   if (group.reduce == nullptr || !IsColumnReduce(*group.reduce)) return true;
   // What only the pointwise part reads must be pointwise too.
   for (const Instruction* user : p->users())
-    for (const Place& place : places_.at(user->id()))
+    for (const Place& place : places_.at(Slot(user)))
       if (place.group == g && user->opcode() != Opcode::kReduce &&
           group.members[place.member].index == 0 && !IsPointwise(p))
         return false;
@@ -332,7 +341,7 @@ void FusionPlan::Absorb(Instruction* p, int g, const Entry& entry) {
     index = static_cast<int>(group.copies.size());
     group.copies.push_back(entry.copies);
   }
-  places_[p->id()].push_back({g, static_cast<int>(group.members.size())});
+  places_[Slot(p)].push_back({g, static_cast<int>(group.members.size())});
   group.members.push_back({p, entry.evaluations, index});
   group.inputs.erase(p);
   for (Instruction* operand : p->operands())

@@ -1,8 +1,10 @@
 // Which instructions go into which fusion, decided before anything is rewritten.
 #pragma once
 
+#include <limits>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
@@ -71,7 +73,9 @@ class FusionPlan {
   bool MayRepeat(const Instruction* producer, size_t groups) const;
   double RepeatedWork(const Instruction* producer, double evaluations) const;
   bool IsWorthALaunch(const Instruction* producer, double evaluations, double repeated) const;
-  Entry Enter(const Instruction* producer, const FusionGroup& group, int g) const;
+  // In each of the groups that read it; `slots` tells where an entry stands among the results.
+  std::vector<Entry> Enter(const Instruction* producer,
+                           const absl::flat_hash_map<int, size_t>& slots) const;
   // Why the group cannot compute the producer; empty if it can.
   absl::string_view Obstacle(const Instruction* producer, const FusionGroup& group,
                              const Entry& entry, int g) const;
@@ -87,9 +91,12 @@ class FusionPlan {
   bool FitsUpdate(const Instruction* producer, const FusionGroup& group) const;
   void Absorb(Instruction* producer, int g, const Entry& entry);
   void StartGroup(Instruction* root);
+  // In the tables below: ids from the computation's first on.
+  size_t Slot(const Instruction* i) const { return static_cast<size_t>(i->id() - first_id_); }
 
   const FusionLimits limits_;
   std::vector<FusionGroup> groups_;
+  int64_t first_id_ = std::numeric_limits<int64_t>::max();
   DenseMap<std::vector<Place>> places_;
   DenseMap<double> repeated_work_ = DenseMap<double>(0);  // of the instruction and those below
   DenseMap<int> repeats_;  // length of the chain of repeated instructions below

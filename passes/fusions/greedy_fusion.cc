@@ -406,7 +406,7 @@ class GreedyFuser {
     const int64_t place = place_.at(consumer);
     place_.erase(consumer);
     gone_.insert(consumer);
-    Instruction* fusion = FuseProducer(producer, consumer);
+    Instruction* fusion = fuser_.Fuse(producer, consumer);
     gone_.erase(fusion);  // at the place of one that is gone
     place_[fusion] = place;
     if (producer->users().empty() && !producer->IsRoot()) {
@@ -418,6 +418,7 @@ class GreedyFuser {
 
   Computation& c_;
   RewriteControl& control_;
+  ProducerFuser fuser_;
   absl::flat_hash_map<const Instruction*, int64_t> place_;
   absl::flat_hash_set<const Instruction*> kept_, gone_;
 };

@@ -92,7 +92,7 @@ class HorizontalFuser {
 
   bool Run() {
     Ways ways(c_);
-    std::map<int, std::vector<Instruction*>> levels;
+    std::map<int64_t, std::vector<Instruction*>> levels;
     for (Instruction* i : c_.PostOrder()) {
       if (Joins(*i)) levels[IsAtTheEnd(*i) ? kAtTheEnd : ways.depth(i)].push_back(i);
     }

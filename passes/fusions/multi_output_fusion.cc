@@ -78,15 +78,15 @@ bool IsElementwise(const Instruction* i) {
 
 // May become one of several results.
 bool MayBeResult(const Instruction* i) {
+  const bool reduces = i->opcode() == Opcode::kReduce && i->shape().IsArray();
+  if (!reduces && !IsLoopFusion(i) && !(IsFusion(i) && HeroOf(i) != nullptr) && !IsElementwise(i))
+    return false;
   if (i->IsRoot() || HasControlEdges(*i) || i->shape().HasDynamicDims() || ReadsUpdated(*i))
     return false;
-  if (IsFusion(i) && i->shape().IsTuple()) {
-    for (const Instruction* user : i->users())
-      if (user->opcode() != Opcode::kGetTupleElement || user->IsRoot()) return false;
-    if (i->to_apply()->root()->opcode() != Opcode::kTuple) return false;
-  }
-  const bool reduces = i->opcode() == Opcode::kReduce && i->shape().IsArray();
-  return reduces || IsLoopFusion(i) || (IsFusion(i) && HeroOf(i) != nullptr) || IsElementwise(i);
+  if (!IsFusion(i) || !i->shape().IsTuple()) return true;
+  for (const Instruction* user : i->users())
+    if (user->opcode() != Opcode::kGetTupleElement || user->IsRoot()) return false;
+  return i->to_apply()->root()->opcode() == Opcode::kTuple;
 }
 
 int64_t Reductions(const Instruction* i) {

@@ -2,7 +2,7 @@
 #include "passes/fusions/ways.h"
 
 #include <algorithm>
-#include <climits>
+#include <limits>
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
@@ -14,14 +14,19 @@ constexpr size_t kMaxVisited = 256;  // in one search for a way
 
 }  // namespace
 
-// It grows along every edge.
-void Ways::SetDepth(const Instruction* i) {
-  int depth = 0;
+Ways::Ways(const Computation& c) {
+  const std::vector<Instruction*> order = c.PostOrder();
+  for (const Instruction* i : order) first_id_ = std::min(first_id_, i->id());
+  for (const Instruction* i : order) SetDepth(i, kApart);
+}
+
+void Ways::SetDepth(const Instruction* i, int64_t step) {
+  int64_t depth = 0;
   for (const Instruction* operand : i->operands())
-    depth = std::max(depth, depth_[operand->id()] + 1);
+    depth = std::max(depth, depth_[Slot(operand)] + step);
   for (const Instruction* before : i->control_predecessors())
-    depth = std::max(depth, depth_[before->id()] + 1);
-  depth_[i->id()] = depth;
+    depth = std::max(depth, depth_[Slot(before)] + step);
+  depth_[Slot(i)] = depth;
 }
 
 // What stands after a new instruction may have come to stand deeper.
@@ -30,10 +35,10 @@ void Ways::Deepen(Instruction* from) {
   while (!work.empty()) {
     const Instruction* i = work.back();
     work.pop_back();
-    const int least = depth_[i->id()] + 1;
+    const int64_t least = depth_[Slot(i)] + 1;
     const auto visit = [&](Instruction* next) {
-      if (depth_[next->id()] >= least) return;
-      depth_[next->id()] = least;
+      if (depth_[Slot(next)] >= least) return;
+      depth_[Slot(next)] = least;
       work.push_back(next);
     };
     for (Instruction* user : i->users()) visit(user);
@@ -42,12 +47,12 @@ void Ways::Deepen(Instruction* from) {
 }
 
 bool Ways::HasWay(const Members& starts, const Members& ends, const Members& inside) {
-  int least = INT_MAX;
-  for (const Instruction* end : ends) least = std::min(least, depth_[end->id()]);
+  int64_t least = std::numeric_limits<int64_t>::max();
+  for (const Instruction* end : ends) least = std::min(least, depth_[Slot(end)]);
   absl::flat_hash_set<const Instruction*> seen;
   std::vector<const Instruction*> work;
   const auto visit = [&](const Instruction* i) {
-    if (depth_[i->id()] >= least && seen.insert(i).second) work.push_back(i);
+    if (depth_[Slot(i)] >= least && seen.insert(i).second) work.push_back(i);
   };
   for (const Instruction* start : starts)
     for (const Instruction* operand : start->operands())
@@ -63,8 +68,8 @@ bool Ways::HasWay(const Members& starts, const Members& ends, const Members& ins
 }
 
 void Ways::Merged(absl::Span<Instruction* const> parts) {
-  SetDepth(parts[0]->operand(0));
-  for (const Instruction* part : parts) SetDepth(part);
+  SetDepth(parts[0]->operand(0), 1);
+  for (const Instruction* part : parts) SetDepth(part, 1);
   for (size_t k = parts.size(); k-- > 0;) Deepen(parts[k]);
 }
 

@@ -1,6 +1,7 @@
 // Which instructions of a computation need which others, while instructions are made one.
 #pragma once
 
+#include <limits>
 #include <vector>
 
 #include "ir/computation.h"
@@ -8,17 +9,15 @@
 
 namespace hlokit {
 
-// Depths of instructions, the lengths of the longest ways to them, which bound each search: what an
-// instruction needs lies less deep.
+// Depths of instructions, which grow along every edge and bound each search: what an instruction
+// needs lies less deep. They start far apart, so that a merge moves few others.
 class Ways {
  public:
   using Members = std::vector<Instruction*>;
 
-  explicit Ways(const Computation& c) {
-    for (const Instruction* i : c.PostOrder()) SetDepth(i);
-  }
+  explicit Ways(const Computation& c);
 
-  int depth(const Instruction* i) { return depth_[i->id()]; }
+  int64_t depth(const Instruction* i) { return depth_[Slot(i)]; }
 
   // Whether one of `ends` is needed, through others than `inside`, by what `starts` reads: then the
   // two cannot be one. Also where too much would have to be looked at to tell.
@@ -28,10 +27,14 @@ class Ways {
   void Merged(absl::Span<Instruction* const> parts);
 
  private:
-  void SetDepth(const Instruction* i);
-  void Deepen(Instruction* from);
+  static constexpr int64_t kApart = int64_t{1} << 32;
 
-  DenseMap<int> depth_ = DenseMap<int>(0);
+  void SetDepth(const Instruction* i, int64_t step);
+  void Deepen(Instruction* from);
+  size_t Slot(const Instruction* i) const { return static_cast<size_t>(i->id() - first_id_); }
+
+  int64_t first_id_ = std::numeric_limits<int64_t>::max();  // of the computation
+  DenseMap<int64_t> depth_ = DenseMap<int64_t>(0);
 };
 
 }  // namespace hlokit

@@ -22,7 +22,9 @@ double BytesOf(const Shape& shape) { return static_cast<double>(TotalBytes(shape
 }  // namespace
 
 const Instruction* LastReduction(const Instruction& kernel) {
-  const Instruction* i = kernel.opcode() == Opcode::kFusion ? kernel.to_apply()->root() : &kernel;
+  if (kernel.opcode() != Opcode::kFusion)
+    return kernel.opcode() == Opcode::kReduce ? &kernel : nullptr;
+  const Instruction* i = kernel.to_apply()->root();
   if (i->opcode() == Opcode::kTuple && i->operand_count() > 0) i = i->operand(0);
   while (i->opcode() != Opcode::kReduce) {
     const Instruction* next = nullptr;

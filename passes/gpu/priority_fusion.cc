@@ -180,10 +180,9 @@ class PriorityFuser {
   }
 
   bool MayTakeIn(const Instruction& producer, const Instruction& consumer) {
-    if (!IsKernel(consumer) || consumer.opcode() == Opcode::kBitcast ||
-        UpdatesOperand(consumer, producer) ||
-        SizeOf(producer) + SizeOf(consumer) > kMaxKernelSize ||
-        producer.operand_count() + consumer.operand_count() > kMaxKernelArrays)
+    if (producer.operand_count() + consumer.operand_count() > kMaxKernelArrays ||
+        !IsKernel(consumer) || consumer.opcode() == Opcode::kBitcast ||
+        UpdatesOperand(consumer, producer) || SizeOf(producer) + SizeOf(consumer) > kMaxKernelSize)
       return false;
     if (IsTritonFusion(producer) || IsTritonFusion(consumer))
       return consumer.shape().IsArray() && TritonHasKernel(producer) && TritonHasKernel(consumer) &&
@@ -230,7 +229,7 @@ class PriorityFuser {
     const bool same = SameDims(producer->shape(), consumer->shape());
     Drop(consumer);
     for (const Instruction* user : consumer->users()) estimates_.erase(user);  // they name it
-    Instruction* fusion = FuseProducer(producer, consumer);
+    Instruction* fusion = fuser_.Fuse(producer, consumer);
     if (tiled) {
       if (keeps || same)
         fusion->mutable_extras().backend_config = config;
@@ -263,7 +262,7 @@ class PriorityFuser {
       if (!control_.Permit("priority-fusion", *i, *i)) continue;
       Instruction* fusion = i;
       if (i->opcode() != Opcode::kFusion) {
-        fusion = FuseProducer(nullptr, i);
+        fusion = fuser_.Fuse(nullptr, i);
         fusion->mutable_attr<FusionAttrs>().kind = KindOf(*fusion, /*tiled=*/false);
       }
       changed |= SinkScalarConstants(fusion);
@@ -288,6 +287,7 @@ class PriorityFuser {
   Computation& c_;
   bool triton_;
   RewriteControl& control_;
+  ProducerFuser fuser_;
   std::set<Entry> queue_;
   absl::flat_hash_map<const Instruction*, Entry> entries_;
   absl::node_hash_map<const Instruction*, KernelEstimate> estimates_;

@@ -78,9 +78,10 @@ bool Move(const WhileState& state, int64_t k, const LoopCount& count, RewriteCon
 
 absl::StatusOr<bool> MovePermutes(Computation& computation, RewriteControl& control) {
   bool changed = false;
-  const std::vector<int> callers = CountCallers(*computation.module());
+  std::vector<int> callers;  // counted where there is a loop
   for (Instruction* i : computation.PostOrder()) {
     if (i->opcode() != Opcode::kWhile || !i->shape().IsTuple()) continue;
+    if (callers.empty()) callers = CountCallers(*computation.module());
     const auto state = WhileState::Of(i);
     if (!state || callers[state->body->id()] != 1 || callers[state->condition->id()] != 1) continue;
     const auto count = CountLoop(*state);

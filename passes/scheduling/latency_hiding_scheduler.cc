@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <map>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "passes/framework/pass.h"
 
 namespace hlokit {
@@ -21,50 +23,49 @@ bool IsStart(const Instruction* i) { return HasTrait(i->opcode(), kAsyncStart); 
 bool IsDone(const Instruction* i) { return HasTrait(i->opcode(), kAsyncDone); }
 
 // Instructions that a start needs, dones and what hangs on them left out.
-std::vector<bool> NeededByStarts(const Computation& c) {
-  std::vector<bool> needed(c.module()->id_bound(), false);
+absl::flat_hash_set<const Instruction*> NeededByStarts(absl::Span<Instruction* const> order) {
+  absl::flat_hash_set<const Instruction*> needed;
   std::vector<const Instruction*> work;
-  for (const Instruction* i : c.Instructions())
+  for (const Instruction* i : order)
     if (IsStart(i)) work.push_back(i);
   while (!work.empty()) {
     const Instruction* next = work.back();
     work.pop_back();
     for (auto before : {next->operands(), next->control_predecessors()})
-      for (const Instruction* operand : before) {
-        if (needed[operand->id()] || IsDone(operand)) continue;
-        needed[operand->id()] = true;
-        work.push_back(operand);
-      }
+      for (const Instruction* operand : before)
+        if (!IsDone(operand) && needed.insert(operand).second) work.push_back(operand);
   }
   return needed;
 }
 
 std::vector<Instruction*> Scheduled(const Computation& c) {
-  const std::vector<bool> needed = NeededByStarts(c);
   const std::vector<Instruction*> order = c.PostOrder();
-  std::vector<int64_t> waits(c.module()->id_bound(), 0);
-  std::vector<std::vector<size_t>> frees(c.module()->id_bound());
+  const absl::flat_hash_set<const Instruction*> needed = NeededByStarts(order);
+  absl::flat_hash_map<const Instruction*, size_t> places;  // in `order`
+  for (size_t k = 0; k < order.size(); ++k) places[order[k]] = k;
+  std::vector<int64_t> waits(order.size(), 0);
+  std::vector<std::vector<size_t>> frees(order.size());
   std::map<std::pair<Urgency, size_t>, Instruction*> ready;
   auto urgency = [&](const Instruction* i) {
     if (IsStart(i)) return Urgency::kStart;
     if (IsDone(i)) return Urgency::kDone;
-    return needed[i->id()] ? Urgency::kForStart : Urgency::kOther;
+    return needed.contains(i) ? Urgency::kForStart : Urgency::kOther;
   };
   for (size_t k = 0; k < order.size(); ++k) {
     for (auto before : {order[k]->operands(), order[k]->control_predecessors()})
       for (const Instruction* operand : before) {
-        frees[operand->id()].push_back(k);
-        ++waits[order[k]->id()];
+        frees[places.at(operand)].push_back(k);
+        ++waits[k];
       }
-    if (waits[order[k]->id()] == 0) ready[{urgency(order[k]), k}] = order[k];
+    if (waits[k] == 0) ready[{urgency(order[k]), k}] = order[k];
   }
   std::vector<Instruction*> schedule;
   while (!ready.empty()) {
     Instruction* next = ready.begin()->second;
     ready.erase(ready.begin());
     schedule.push_back(next);
-    for (size_t k : frees[next->id()])
-      if (--waits[order[k]->id()] == 0) ready[{urgency(order[k]), k}] = order[k];
+    for (size_t k : frees[places.at(next)])
+      if (--waits[k] == 0) ready[{urgency(order[k]), k}] = order[k];
   }
   return schedule;
 }

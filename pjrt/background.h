@@ -33,27 +33,37 @@ bool MayRunInBackground();
 // How long a program's runs take of late: the least time, as a busy machine makes any run long. It
 // grows a little with each run, so that a program whose runs become long is found out after some.
 // Short runs use no other thread, not for parallel loops either: the pool sleeps between runs, and
-// on a busy machine a loop waits for the thread that took a part of it. Where that proves wrong,
-// since many cores made the run short, they use all again.
+// on a busy machine a loop waits for the thread that took a part of it. After a few tries either
+// way that is kept to unless many cores make the run much shorter.
 class RecentTime {
  public:
   // A run took so long, `alone` or not. Any thread may call it; of runs that end at the same moment
   // one may count.
   void Note(double seconds, bool alone) {
     constexpr double kGrowth = 1.02;
-    seconds_ = std::min(seconds, kGrowth * seconds_);
-    if (alone && slow_alone_ < kTries) slow_alone_ = seconds < kSlowSeconds ? 0 : slow_alone_ + 1;
+    recent_ = std::min(seconds, kGrowth * recent_);
+    Tries& tries = alone ? alone_ : together_;
+    if (tries.count >= kTries) return;
+    ++tries.count;
+    tries.least = std::min<double>(tries.least, seconds);
   }
   // False before the first run.
-  bool IsShort() const { return seconds_ < kShortSeconds; }
-  bool RunsAlone() const { return IsShort() && slow_alone_ < kTries; }
+  bool IsShort() const { return recent_ < kShortSeconds; }
+  bool RunsAlone() const {
+    constexpr double kWorth = 1.5;
+    if (!IsShort() || together_.count < kTries) return false;
+    return alone_.count < kTries || alone_.least < kWorth * together_.least;
+  }
 
  private:
-  static constexpr double kShortSeconds = 120e-6;
-  static constexpr double kSlowSeconds = 4 * kShortSeconds;
-  static constexpr int kTries = 8;  // in turn that were slow
-  std::atomic<double> seconds_ = std::numeric_limits<double>::infinity();
-  std::atomic<int> slow_alone_ = 0;
+  static constexpr double kShortSeconds = 250e-6;
+  static constexpr int kTries = 8;
+  struct Tries {
+    std::atomic<int> count = 0;
+    std::atomic<double> least = std::numeric_limits<double>::infinity();
+  };
+  std::atomic<double> recent_ = std::numeric_limits<double>::infinity();
+  Tries alone_, together_;
 };
 
 // Until all that was handed over before has ended.

@@ -317,9 +317,9 @@ def compare(options, name, sides):
         return True, None
     worst = distance(own["losses"], other["losses"])[1]
     wrong = is_wrong(options, name, own["losses"], other["losses"])
-    firsts = [[side.ask("first", name=name)["first"] for _ in range(3)] for side in sides]
+    firsts = [[side.ask("first", name=name) for side in sides] for _ in range(3)]
     blocks = jax_turns.in_turns(sides, options.blocks, seconds=0.2)
-    speed = [statistics.median(firsts[1]) / statistics.median(firsts[0]), *(jax_turns.ratio(*blocks, key) for key in ("wall", "used"))]
+    speed = [jax_turns.ratio(*zip(*firsts), "first"), *(jax_turns.ratio(*blocks, key) for key in ("wall", "used"))]
     middle = [statistics.median(block["wall"] for block in of_side) * 1e6 for of_side in blocks]
     print(f"{name}: losses {own['losses'][0]:.5g} to {own['losses'][-1]:.5g}, {worst:.1e} apart; first step {speed[0]:.2f} times, later ones "
           f"{speed[1]:.2f} times as fast ({middle[0]:.0f} beside {middle[1]:.0f} us; processor time {speed[2]:.2f})", flush=True)

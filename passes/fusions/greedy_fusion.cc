@@ -10,11 +10,13 @@
 // ends a loop, which reads nothing else of what it writes over, and so does a sum with a product
 // of a matrix and a vector. A fusion whose code would spell one producer out more than
 // kMaxSpelledOut times, or a loop or branches twice, does not take it in.
-// Cost: a body is copied for each producer that it takes in; ways are searched once for each pair.
+// Cost: a body is looked at once for each producer that it takes in; ways are searched once for
+// each pair.
 #include "passes/fusions/greedy_fusion.h"
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "absl/algorithm/container.h"
@@ -324,7 +326,9 @@ class GreedyFuser {
     bool all = true;
     for (Instruction* x : consumer->operands()) {
       if (!Reaches(producer, x)) continue;
-      all = !kept_.contains(x) && ShouldFuse(*x, *consumer) && OnAllWays(producer, x, known);
+      std::optional<SpelledOut> spelled;
+      all =
+          !kept_.contains(x) && ShouldFuse(*x, *consumer, spelled) && OnAllWays(producer, x, known);
       if (!all) break;
     }
     return known[{producer, consumer}] = all;
@@ -358,8 +362,10 @@ class GreedyFuser {
     std::sort(producers.begin(), producers.end(), [&](const Instruction* a, const Instruction* b) {
       return place_.at(a) > place_.at(b);
     });
+    std::optional<SpelledOut> spelled;  // in the consumer's body, counted when first asked for
     for (Instruction* producer : producers)
-      if (IsFusible(*producer) && !kept_.contains(producer) && ShouldFuse(*producer, *consumer) &&
+      if (IsFusible(*producer) && !kept_.contains(producer) &&
+          ShouldFuse(*producer, *consumer, spelled) &&
           control_.Permit("fusion", *producer, *consumer))
         return producer;
     return nullptr;
@@ -370,7 +376,8 @@ class GreedyFuser {
                        [&](const Instruction* user) { return user != &consumer; });
   }
 
-  static bool ShouldFuse(const Instruction& producer, const Instruction& consumer) {
+  static bool ShouldFuse(const Instruction& producer, const Instruction& consumer,
+                         std::optional<SpelledOut>& spelled) {
     if (producer.IsConstant())
       return consumer.opcode() == Opcode::kFusion && IsLoopKernel(consumer) &&
              producer.shape().ElementCount() <= kMaxConstant && producer.literal() != nullptr;
@@ -384,18 +391,19 @@ class GreedyFuser {
     if (IsCostlyToRepeat(producer) && ReadsAgain(consumer, producer)) return false;
     if (AddsToProduct(producer)) return false;
     if (ReadsWhatIsUpdated(producer, consumer)) return false;
-    return consumer.opcode() != Opcode::kFusion || !SpelledOutTooOften(producer, consumer);
+    return consumer.opcode() != Opcode::kFusion || !SpelledOutTooOften(producer, consumer, spelled);
   }
 
-  static bool SpelledOutTooOften(const Instruction& producer, const Instruction& fusion) {
+  static bool SpelledOutTooOften(const Instruction& producer, const Instruction& fusion,
+                                 std::optional<SpelledOut>& spelled) {
     if (producer.opcode() == Opcode::kBroadcast) return false;
     if (IsSpelledOutByReader(producer) && producer.users().size() > 1) return true;
-    const SpelledOut spelled(*fusion.to_apply());
+    if (!spelled) spelled.emplace(*fusion.to_apply());
     size_t times = 0;
     for (int64_t k = 0; k < fusion.operand_count(); ++k) {
       if (fusion.operand(k) != &producer) continue;
       const Instruction* parameter = fusion.to_apply()->parameter(k);
-      const size_t here = spelled.Times(parameter);
+      const size_t here = spelled->Times(parameter);
       const bool again = here > 1 || parameter->users().size() > 1;
       times += IsSpelledOutByReader(producer) && again ? kMaxSpelledOut + 1 : here;
     }

@@ -30,6 +30,15 @@ if(TARGET hlo-viz)
   set_tests_properties(project.viz_browser PROPERTIES LABELS exec SKIP_RETURN_CODE 77 TIMEOUT 1800)
 endif()
 
+# The time of passes is linear in the number of instructions, in modules of ten kinds. Of the most used passes and of those that were
+# found to grow as the square; pass_growth.py --passes all takes all.
+if(TARGET hlo-opt)
+  add_test(NAME project.pass_growth
+           COMMAND ${HLOKIT_PYTHON} ${PROJECT_SOURCE_DIR}/benchmarks/pass_growth.py --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} --counts 1000,10000
+                   --passes algsimp,call-inliner,collective-permute-motion,cse,dce,dynamic_padder,fusion,latency-hiding-scheduler,multi_output_fusion,priority-fusion,tuple-simplifier)
+  set_tests_properties(project.pass_growth PROPERTIES LABELS exec TIMEOUT 600)
+endif()
+
 # Manual pages and completions.
 if(TARGET hlo-run AND TARGET hlo-opt)
   add_test(NAME project.manuals

@@ -85,14 +85,16 @@ Instruction* MakeFusionOf(Instruction* producer, Instruction* consumer) {
   return fusion;
 }
 
-// Bodies made here have each operand once.
-void TakeIn(const Instruction* producer, Instruction* fusion) {
+// Bodies made here have each operand once. Gives what computes the producer.
+const Instruction* TakeIn(const Instruction* producer, Instruction* fusion) {
   const auto operands = fusion->operands();
   const int64_t k = std::find(operands.begin(), operands.end(), producer) - operands.begin();
   Instruction* parameter = fusion->to_apply()->parameter(k);
-  parameter->ReplaceAllUsesWith(Body(fusion).CopyOf(*producer));
+  Instruction* copy = Body(fusion).CopyOf(*producer);
+  parameter->ReplaceAllUsesWith(copy);
   RemoveParameter(*fusion->to_apply(), k);
   fusion->RemoveOperand(k);
+  return copy;
 }
 
 }  // namespace
@@ -100,9 +102,10 @@ void TakeIn(const Instruction* producer, Instruction* fusion) {
 Instruction* ProducerFuser::Fuse(Instruction* producer, Instruction* consumer) {
   if (producer != nullptr && consumer->opcode() == Opcode::kFusion &&
       bodies_.contains(consumer->to_apply())) {
-    TakeIn(producer, consumer);
+    taken_ = TakeIn(producer, consumer);
     return consumer;
   }
+  taken_ = nullptr;
   Instruction* fusion = MakeFusionOf(producer, consumer);
   bodies_.insert(fusion->to_apply());
   return fusion;

@@ -16,8 +16,11 @@ class ProducerFuser {
   // metadata are the consumer's, the kind kLoop. The producer stays for its other users, a consumer
   // that gave way goes. A null producer: a fusion of the consumer alone.
   Instruction* Fuse(Instruction* producer, Instruction* consumer);
+  // What computes the producer in the fusion that took it in last; null where that is a new one.
+  const Instruction* taken() const { return taken_; }
 
  private:
+  const Instruction* taken_ = nullptr;
   absl::flat_hash_set<const Computation*> bodies_;
 };
 

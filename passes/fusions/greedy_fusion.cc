@@ -10,8 +10,8 @@
 // ends a loop, which reads nothing else of what it writes over, and so does a sum with a product
 // of a matrix and a vector. A fusion whose code would spell one producer out more than
 // kMaxSpelledOut times, or a loop or branches twice, does not take it in.
-// Cost: a body is looked at once for each producer that it takes in; ways are searched once for
-// each pair.
+// Cost: linear in the producers taken in, but that a costly one looks at the consumer's body; ways
+// are searched once for each pair.
 #include "passes/fusions/greedy_fusion.h"
 
 #include <algorithm>
@@ -208,31 +208,51 @@ bool ReadsAtItsIndex(const Instruction& user, const Instruction& x) {
 }
 
 // How often each instruction of a body is spelled out in a loop's code: once for each index at
-// which it is asked for.
+// which it is asked for. Kept up to date while the body takes producers in.
 class SpelledOut {
  public:
   explicit SpelledOut(const Computation& body) {
     const std::vector<Instruction*> order = body.PostOrder();
     for (size_t k = order.size(); k-- > 0;) {
       const Instruction* i = order[k];
-      std::set<const Instruction*>& indices = indices_[i];
-      if (i->IsRoot()) indices.insert(i);
-      for (const Instruction* user : i->users()) {
-        if (ReadsAtItsIndex(*user, *i)) {
-          const auto& of_user = indices_[user];
-          indices.insert(of_user.begin(), of_user.end());
-        } else {
-          indices.insert(user);
-        }
-      }
-      size_t count = 0;
-      for (const Instruction* at : indices) count += at == i ? 1 : times_[at];
-      times_[i] = count;
+      if (i->IsRoot()) indices_[i].insert(i);
+      for (const Instruction* user : i->users()) AddReader(i, user);
+      Count(i);
     }
   }
+
+  // `copy` computes what `parameter`, which is gone, stood for.
+  void Took(const Instruction* parameter, const Instruction* copy) {
+    std::set<const Instruction*> indices = std::move(indices_[parameter]);
+    indices_.erase(parameter);
+    if (indices.erase(parameter) > 0) indices.insert(copy);  // it was the root
+    indices_[copy] = std::move(indices);
+    times_[copy] = times_[parameter];
+    times_.erase(parameter);
+    for (const Instruction* x : copy->operands()) {
+      AddReader(x, copy);
+      Count(x);
+    }
+  }
+
   size_t Times(const Instruction* i) const { return times_.at(i); }
 
  private:
+  void AddReader(const Instruction* i, const Instruction* user) {
+    std::set<const Instruction*>& indices = indices_[i];
+    if (ReadsAtItsIndex(*user, *i)) {
+      const auto& of_user = indices_[user];
+      indices.insert(of_user.begin(), of_user.end());
+    } else {
+      indices.insert(user);
+    }
+  }
+  void Count(const Instruction* i) {
+    size_t count = 0;
+    for (const Instruction* at : indices_[i]) count += at == i ? 1 : times_[at];
+    times_[i] = count;
+  }
+
   std::map<const Instruction*, std::set<const Instruction*>> indices_;
   std::map<const Instruction*, size_t> times_;
 };
@@ -293,6 +313,7 @@ class GreedyFuser {
       Instruction* consumer = queue.back();
       queue.pop_back();
       if (gone_.contains(consumer)) continue;
+      spelled_.reset();
       while (Instruction* producer = NextProducer(consumer)) {
         consumer = TakeIn(producer, consumer);
         changed = true;
@@ -362,10 +383,9 @@ class GreedyFuser {
     std::sort(producers.begin(), producers.end(), [&](const Instruction* a, const Instruction* b) {
       return place_.at(a) > place_.at(b);
     });
-    std::optional<SpelledOut> spelled;  // in the consumer's body, counted when first asked for
     for (Instruction* producer : producers)
       if (IsFusible(*producer) && !kept_.contains(producer) &&
-          ShouldFuse(*producer, *consumer, spelled) &&
+          ShouldFuse(*producer, *consumer, spelled_) &&
           control_.Permit("fusion", *producer, *consumer))
         return producer;
     return nullptr;
@@ -410,11 +430,24 @@ class GreedyFuser {
     return times > kMaxSpelledOut;
   }
 
+  // Where a fusion's body reads `x`; null where the consumer is none.
+  static const Instruction* ParameterFor(const Instruction* x, const Instruction& consumer) {
+    if (consumer.opcode() != Opcode::kFusion) return nullptr;
+    const auto operands = consumer.operands();
+    return consumer.to_apply()->parameter(std::find(operands.begin(), operands.end(), x) -
+                                          operands.begin());
+  }
+
   Instruction* TakeIn(Instruction* producer, Instruction* consumer) {
     const int64_t place = place_.at(consumer);
     place_.erase(consumer);
     gone_.insert(consumer);
+    const Instruction* parameter = ParameterFor(producer, *consumer);
     Instruction* fusion = fuser_.Fuse(producer, consumer);
+    if (fuser_.taken() == nullptr)
+      spelled_.reset();
+    else if (spelled_)
+      spelled_->Took(parameter, fuser_.taken());
     gone_.erase(fusion);  // at the place of one that is gone
     place_[fusion] = place;
     if (producer->users().empty() && !producer->IsRoot()) {
@@ -427,6 +460,7 @@ class GreedyFuser {
   Computation& c_;
   RewriteControl& control_;
   ProducerFuser fuser_;
+  std::optional<SpelledOut> spelled_;  // in the consumer's body, counted when first asked for
   absl::flat_hash_map<const Instruction*, int64_t> place_;
   absl::flat_hash_set<const Instruction*> kept_, gone_;
 };

@@ -9,7 +9,6 @@
 #include <atomic>
 #include <cerrno>
 #include <climits>
-#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -78,9 +77,12 @@ std::string ResolveLink(const std::string& path) {
   return result;
 }
 
-// The path being written, for RemoveUnfinishedFile; empty where there is none.
+// The path being written, for RemoveUnfinishedFile, which a signal's handler calls: it reads the
+// path where the state is kSet. Of threads that write files at once, one finds it free.
+enum class Unfinished { kFree, kTaken, kSet };
 char unfinished[PATH_MAX];
-volatile sig_atomic_t unfinished_is_set = 0;
+std::atomic<Unfinished> unfinished_state = Unfinished::kFree;
+static_assert(std::atomic<Unfinished>::is_always_lock_free);
 
 // A file next to `path` that vanishes unless it is renamed. One at a time is known to signal
 // handlers.
@@ -89,16 +91,18 @@ class TemporaryFile {
   explicit TemporaryFile(const std::string& path) {
     static std::atomic<int> count{0};
     path_ = absl::StrCat(path, ".tmp", getpid(), ".", count++);
-    if (path_.size() < sizeof(unfinished) && unfinished_is_set == 0) {
-      std::memcpy(unfinished, path_.c_str(), path_.size() + 1);
-      unfinished_is_set = known_ = 1;
-    }
+    auto expected = Unfinished::kFree;
+    known_ = path_.size() < sizeof(unfinished) &&
+             unfinished_state.compare_exchange_strong(expected, Unfinished::kTaken);
+    if (!known_) return;
+    std::memcpy(unfinished, path_.c_str(), path_.size() + 1);
+    unfinished_state = Unfinished::kSet;
   }
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
   ~TemporaryFile() {
     if (!renamed_) unlink(path_.c_str());
-    if (known_ != 0) unfinished_is_set = 0;
+    if (known_) unfinished_state = Unfinished::kFree;
   }
 
   int Open() const { return open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600); }
@@ -108,7 +112,7 @@ class TemporaryFile {
 
  private:
   std::string path_;
-  int known_ = 0;
+  bool known_ = false;  // by signal handlers
   bool renamed_ = false;
 };
 
@@ -182,7 +186,7 @@ absl::Status AtomicWriteFile(const std::string& path,
 }
 
 void RemoveUnfinishedFile() {
-  if (unfinished_is_set != 0) unlink(unfinished);
+  if (unfinished_state == Unfinished::kSet) unlink(unfinished);
 }
 
 std::string FolderOfProgram() {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/form_body.h"
 #include "ir/computation.h"
 #include "types/literal.h"
 
@@ -205,15 +206,11 @@ std::optional<AttentionForm> FindAttentionFusion(const Instruction& fusion) {
   const Computation& body = *fusion.to_apply();
   if (body.root()->opcode() != Opcode::kDot) return std::nullopt;
   std::optional<AttentionForm> form = FindAttention(*body.root());
-  if (!form) return std::nullopt;
-  for (const Instruction* operand :
-       std::initializer_list<const Instruction*>{form->scores->operand(0), form->scores->operand(1),
-                                                 form->product->operand(1), form->mask})
-    if (operand != nullptr && !operand->IsParameter()) return std::nullopt;
-  const auto others = static_cast<size_t>(body.parameter_count());
-  return static_cast<size_t>(body.instruction_count()) == form->members.size() + others
-             ? form
-             : std::nullopt;
+  if (!form || !HoldsFormAlone(body, form->members.size(),
+                               {form->scores->operand(0), form->scores->operand(1),
+                                form->product->operand(1), form->mask}))
+    return std::nullopt;
+  return form;
 }
 
 }  // namespace hlokit

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <initializer_list>
 
+#include "analysis/form_body.h"
 #include "ir/computation.h"
 #include "types/literal.h"
 
@@ -178,14 +178,11 @@ std::optional<ProductFinish> FindFinishedProduct(const Instruction& fusion) {
     return std::nullopt;
   const Computation& body = *fusion.to_apply();
   std::optional<ProductFinish> form = FindProductFinish(*body.root());
-  if (!form) return std::nullopt;
-  for (const Instruction* operand : std::initializer_list<const Instruction*>{
-           form->product->operand(0), form->product->operand(1), form->bias, form->residual})
-    if (operand != nullptr && !operand->IsParameter()) return std::nullopt;
-  const auto others = static_cast<size_t>(body.parameter_count());
-  return static_cast<size_t>(body.instruction_count()) == form->members.size() + others
-             ? form
-             : std::nullopt;
+  if (!form || !HoldsFormAlone(body, form->members.size(),
+                               {form->product->operand(0), form->product->operand(1), form->bias,
+                                form->residual}))
+    return std::nullopt;
+  return form;
 }
 
 }  // namespace hlokit

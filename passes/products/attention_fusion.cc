@@ -4,12 +4,10 @@
 // Matches the second product; leaves it alone where rows and keys are too few for the scores to
 // matter (min-rows, min-keys: 16 and 32 unless given). Scalar constants and broadcasts are copied
 // into the fusion, all else moves. Cost: linear.
-#include "absl/container/flat_hash_map.h"
-#include "absl/strings/str_cat.h"
 #include "analysis/attention_form.h"
 #include "passes/framework/pass.h"
 #include "passes/framework/pass_arguments.h"
-#include "passes/rewrite/control_edges.h"
+#include "passes/rewrite/custom_fusion.h"
 #include "passes/rewrite/dead_code.h"
 
 namespace hlokit {
@@ -35,35 +33,10 @@ class AttentionFusion final : public ComputationPass {
     const int64_t keys = scores.dims.back(), rows = scores.dims[scores.rank() - 2];
     if (rows < min_rows_ || keys < min_keys_ || !control().Permit(name(), *product, *product))
       return false;
-    Module& module = *product->module();
-    Computation* body = module.AddComputation("attention");
-    std::vector<Instruction*> operands;
-    absl::flat_hash_map<const Instruction*, Instruction*> inside;
-    const auto add_operand = [&](Instruction* outside) {
-      if (inside.contains(outside)) return;
-      const auto number = static_cast<int64_t>(operands.size());
-      inside[outside] =
-          body->AddParameter(number, outside->shape(), absl::StrCat("param_", number));
-      operands.push_back(outside);
-    };
-    for (const Instruction* i : std::initializer_list<const Instruction*>{
-             form->scores->operand(0), form->scores->operand(1), form->product->operand(1),
-             form->mask})
-      if (i != nullptr) add_operand(const_cast<Instruction*>(i));
-    for (const Instruction* i : form->members) {
-      std::vector<Instruction*> copies;
-      for (const Instruction* operand : i->operands()) copies.push_back(inside.at(operand));
-      inside[i] = body->Add(i->CloneWith(i->shape(), copies), i->name());
-    }
-    body->set_root(inside.at(product));
-    FusionAttrs attrs;
-    attrs.kind = FusionKind::kCustom;
-    Instruction* fusion = product->parent()->Add(Opcode::kFusion, product->shape(), operands,
-                                                 std::move(attrs), "attention_fusion");
-    fusion->set_called({body});
-    fusion->CopyExtrasFrom(*product);
-    product->ReplaceAllUsesWith(fusion);
-    PassOnControlEdges(product, fusion, /*is_new=*/true);
+    PutCustomFusion(
+        "attention", product, form->members,
+        {form->scores->operand(0), form->scores->operand(1), form->product->operand(1), form->mask},
+        *product);
     return true;
   }
 

@@ -7,13 +7,11 @@
 // constants and broadcasts are copied into the fusion, all else moves. Cost: linear.
 #include <algorithm>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "absl/strings/str_cat.h"
 #include "analysis/product_finish.h"
 #include "passes/framework/pass.h"
 #include "passes/framework/pass_arguments.h"
-#include "passes/rewrite/control_edges.h"
+#include "passes/rewrite/custom_fusion.h"
 #include "passes/rewrite/dead_code.h"
 
 namespace hlokit {
@@ -56,30 +54,10 @@ class ProductFinishFusion final : public ComputationPass {
     if (!form || (form->residual != nullptr && !IsStored(*form->residual))) return;
     const bool bias_alone = last->opcode() == Opcode::kAdd && form->residual == nullptr;
     if ((bias_alone && FeedsLoopsAlone(*last)) || !control().Permit(name(), *last, *last)) return;
-    Computation* body = last->module()->AddComputation("product");
-    std::vector<Instruction*> operands;
-    absl::flat_hash_map<const Instruction*, Instruction*> inside;
-    for (const Instruction* i : std::initializer_list<const Instruction*>{
-             form->product->operand(0), form->product->operand(1), form->bias, form->residual}) {
-      if (i == nullptr || inside.contains(i)) continue;
-      const auto number = static_cast<int64_t>(operands.size());
-      inside[i] = body->AddParameter(number, i->shape(), absl::StrCat("param_", number));
-      operands.push_back(const_cast<Instruction*>(i));
-    }
-    for (const Instruction* i : form->members) {
-      std::vector<Instruction*> copies;
-      for (const Instruction* operand : i->operands()) copies.push_back(inside.at(operand));
-      inside[i] = body->Add(i->CloneWith(i->shape(), copies), i->name());
-    }
-    body->set_root(inside.at(last));
-    FusionAttrs attrs;
-    attrs.kind = FusionKind::kCustom;
-    Instruction* fusion = last->parent()->Add(Opcode::kFusion, last->shape(), operands,
-                                              std::move(attrs), "product_fusion");
-    fusion->set_called({body});
-    fusion->CopyExtrasFrom(*form->product);
-    last->ReplaceAllUsesWith(fusion);
-    PassOnControlEdges(last, fusion, /*is_new=*/true);
+    PutCustomFusion(
+        "product", last, form->members,
+        {form->product->operand(0), form->product->operand(1), form->bias, form->residual},
+        *form->product);
     taken.insert(form->members.begin(), form->members.end());
   }
 };

@@ -1,6 +1,6 @@
 // The runtime call of attention: strides of queries, keys, values, mask and result, and the two
 // numbers of the softmax.
-#include <cstring>
+#include <bit>
 
 #include "analysis/attention_form.h"
 #include "backends/cpu/library_calls/library_internal.h"
@@ -9,12 +9,7 @@
 namespace hlokit {
 namespace {
 
-int64_t BitsOf(double value) {
-  const auto narrow = static_cast<float>(value);
-  int32_t bits = 0;
-  std::memcpy(&bits, &narrow, sizeof bits);
-  return bits;
-}
+int64_t BitsOf(double value) { return std::bit_cast<int32_t>(static_cast<float>(value)); }
 
 // The one dimension of an operand of a dot that is neither batch nor contracted.
 int64_t FreeDimension(const DimVector& batch, int64_t contracted, int64_t rank) {

@@ -1,6 +1,6 @@
 // The runtime calls of products with what follows them: the descriptor of the product, and that of
 // bias, residual and limits.
-#include <cstring>
+#include <bit>
 
 #include "analysis/product_finish.h"
 #include "backends/cpu/library_calls/library_internal.h"
@@ -8,11 +8,7 @@
 namespace hlokit {
 namespace {
 
-int64_t WordOf(float value) {
-  uint32_t bits = 0;
-  std::memcpy(&bits, &value, sizeof bits);
-  return bits;
-}
+int64_t WordOf(float value) { return std::bit_cast<uint32_t>(value); }
 
 class FinishedProduct : public LibraryCall {
  public:

@@ -6,7 +6,8 @@
 // other, which is reported, and the loop ends.
 //
 // A pass returns whether it changed the module. With verify_each or watch_changes the manager
-// compares fingerprints and reports passes that say otherwise. Permit() is asked before each single
+// compares the module with a copy from before, prints both where that leaves it open, and reports
+// passes that say otherwise. Permit() is asked before each single
 // rewrite: it counts steps for --bisect-limit, fuel and statistics, so that a wrong rewrite can be
 // found by bisection.
 #include "passes/manager.h"
@@ -21,7 +22,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "passes/framework/execution_threads.h"
-#include "passes/framework/fingerprint.h"
+#include "passes/framework/module_state.h"
 #include "passes/framework/pass_list.h"
 #include "passes/framework/schedule_keeper.h"
 #include "passes/pass_registry.h"
@@ -57,9 +58,7 @@ absl::string_view WhyAbsent(absl::string_view name) {
 
 absl::StatusOr<std::unique_ptr<Pass>> MakePass(const PassStep& step,
                                                absl::Span<const PassRow> rows) {
-  std::vector<absl::string_view> names;
   for (const PassRow& row : rows) {
-    names.push_back(row.name);
     if (row.name != step.name) continue;
     PassArguments arguments = step.arguments;
     std::unique_ptr<Pass> pass = row.make(arguments);
@@ -72,6 +71,8 @@ absl::StatusOr<std::unique_ptr<Pass>> MakePass(const PassStep& step,
                            "' is no pass but a pipeline (hlo-opt --pipeline=", step.name, ")");
   if (const absl::string_view why = WhyAbsent(step.name); !why.empty())
     return InvalidArgument("XLA's pass '", step.name, "' is not here: ", why);
+  std::vector<absl::string_view> names;
+  for (const PassRow& row : rows) names.push_back(row.name);
   return InvalidArgument("unknown pass '", step.name, "'", DidYouMean(step.name, names),
                          "; hlo-opt --list-passes names them");
 }
@@ -94,7 +95,7 @@ absl::StatusOr<std::vector<Step>> MakeSteps(absl::Span<const PassStep> list,
 
 absl::StatusOr<std::vector<Step>> ParseSpec(absl::string_view text) {
   ASSIGN_OR_RETURN(const std::vector<PassStep> list, ParsePassList(text));
-  return MakeSteps(list, PassRows());
+  return MakeSteps(list, *PassRows());
 }
 
 bool Holds(absl::Span<const std::string> names, absl::string_view name) {
@@ -111,7 +112,7 @@ double ProcessorSeconds() {
 class Runner final : RewriteControl {
  public:
   Runner(Module& module, const PassOptions& options, PassReport& report)
-      : module_(module), options_(options), report_(report) {}
+      : module_(module), options_(options), report_(report), state_(options.at_start) {}
 
   absl::StatusOr<bool> RunAll(const std::vector<Step>& steps) {
     bool changed = false;
@@ -192,9 +193,9 @@ class Runner final : RewriteControl {
     current_ = PassRun{step.name};
     if (IsLeftOut(step.name) || !TakeStep()) return false;
     if (options_.before) options_.before(step.name, module_);
-    if (watches() && !fingerprint_) fingerprint_.emplace(module_);
+    if (watches() && state_ == nullptr) Remember();
     RETURN_IF_ERROR(RunPass(*step.pass));
-    if (watches()) CompareFingerprints();
+    if (watches()) SeeWhetherChanged();
     report_.runs.push_back(current_);
     const bool said = current_.said_changed, hidden = current_.changed && !said;
     if (options_.verify_each && current_.changed) RETURN_IF_ERROR(CheckAfter());
@@ -225,10 +226,16 @@ class Runner final : RewriteControl {
   bool watches() const { return options_.watch_changes || options_.verify_each; }
 
   // Sets current_.changed by the module. What only memory shows is a change where the pass says so.
-  void CompareFingerprints() {
-    Fingerprint now(module_);
-    current_.changed = current_.said_changed ? now != *fingerprint_ : !now.SameText(*fingerprint_);
-    fingerprint_ = std::move(now);
+  void SeeWhetherChanged() {
+    fingerprint_.reset();
+    current_.changed = state_->Differs(module_, current_.said_changed, fingerprint_);
+    if (current_.changed || current_.said_changed) state_ = nullptr;
+  }
+
+  void Remember() {
+    own_state_.emplace(module_, std::move(fingerprint_));
+    fingerprint_.reset();
+    state_ = &*own_state_;
   }
 
   // Once for each pass.
@@ -241,7 +248,8 @@ class Runner final : RewriteControl {
 
   absl::Status CheckAfter() {
     Diagnostics diagnostics;
-    if (absl::Status status = Verify(module_, diagnostics, {.for_passes = options_.for_passes}); !status.ok())
+    if (absl::Status status = Verify(module_, diagnostics, {.for_passes = options_.for_passes});
+        !status.ok())
       return Internal("the module is broken after ", current_.name,
                       current_.said_changed ? "" : ", which says that it changed nothing", ": ",
                       status.message());
@@ -252,7 +260,10 @@ class Runner final : RewriteControl {
   const PassOptions& options_;
   PassReport& report_;
   PassRun current_;
-  std::optional<Fingerprint> fingerprint_;  // of the module as it stands, where it is watched
+  // Of the module before the next pass, where changes are watched; null: not taken yet.
+  ModuleState* state_;
+  std::optional<ModuleState> own_state_;
+  std::optional<Fingerprint> fingerprint_;  // of the module as it stands, where it was taken
   std::map<std::string, int64_t, std::less<>> fuel_used_;
 };
 
@@ -269,10 +280,10 @@ absl::Status CheckPassSpec(absl::string_view list) { return ParseSpec(list).stat
 
 std::vector<PassInfo> ListPasses() {
   std::vector<PassInfo> passes;
-  for (PassRow& row : PassRows()) {
+  for (const PassRow& row : *PassRows()) {
     PassArguments none;
     row.make(none);
-    passes.push_back({std::move(row.name), std::move(row.summary), none.Help()});
+    passes.push_back({row.name, row.summary, none.Help()});
   }
   return passes;
 }

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "passes/framework/module_state.h"
 #include "passes/framework/pass.h"
 
 namespace hlokit {
@@ -25,9 +26,13 @@ struct PassRun {
 
 struct PassOptions {
   bool verify_each = false;  // and watch_changes
-  // Compare the module before and after each pass: what passes say of it may be wrong. Costs about
-  // as much as printing the module after each pass. What runs does not depend on it.
+  // Compare the module before and after each pass: what passes say of it may be wrong. Costs a walk
+  // of the module for each pass, and about as much as printing it twice for one that changes it.
+  // What runs does not depend on it.
   bool watch_changes = false;
+  // What watch_changes remembers of the module as it is before the first pass, where the caller
+  // has it for many runs on copies of one module; null: it is taken.
+  ModuleState* at_start = nullptr;
   bool for_passes = false;  // VerifyOptions::for_passes of verify_each
   std::vector<std::string> disabled;      // passes of these names are left out
   std::vector<std::string> enabled_only;  // where not empty, all others are left out

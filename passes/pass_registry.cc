@@ -19,13 +19,14 @@ namespace {
 
 struct Registry {
   std::mutex mutex;
-  std::vector<PassRow> rows = {
+  using Rows = std::vector<PassRow>;
+  std::shared_ptr<const Rows> rows = std::make_shared<Rows>(Rows{
 #define HLO_PASS(flag, factory, summary) {flag, summary, [](PassArguments&) { return factory(); }},
 #define HLO_PASS_WITH_OPTIONS(flag, factory, summary) {flag, summary, &factory},
 #include "passes/passes.def"
 #undef HLO_PASS
 #undef HLO_PASS_WITH_OPTIONS
-  };
+  });
 };
 
 Registry& TheRegistry() {
@@ -41,7 +42,7 @@ bool IsPassName(absl::string_view name) {
 
 }  // namespace
 
-std::vector<PassRow> PassRows() {
+std::shared_ptr<const std::vector<PassRow>> PassRows() {
   Registry& registry = TheRegistry();
   const std::lock_guard lock(registry.mutex);
   return registry.rows;
@@ -51,7 +52,7 @@ absl::Status AddPassRows(absl::Span<const PassRow> rows) {
   Registry& registry = TheRegistry();
   const std::lock_guard lock(registry.mutex);
   absl::flat_hash_set<std::string> taken;
-  for (const PassRow& row : registry.rows) taken.insert(row.name);
+  for (const PassRow& row : *registry.rows) taken.insert(row.name);
   for (const PassRow& row : rows) {
     if (!IsPassName(row.name))
       return InvalidArgument("'", row.name,
@@ -60,7 +61,9 @@ absl::Status AddPassRows(absl::Span<const PassRow> rows) {
     if (!taken.insert(row.name).second)
       return absl::AlreadyExistsError(absl::StrCat("there is a pass ", row.name, " already"));
   }
-  registry.rows.insert(registry.rows.end(), rows.begin(), rows.end());
+  auto all = std::make_shared<Registry::Rows>(*registry.rows);
+  all->insert(all->end(), rows.begin(), rows.end());
+  registry.rows = std::move(all);
   return absl::OkStatus();
 }
 

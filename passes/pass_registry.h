@@ -19,8 +19,9 @@ struct PassRow {
   std::unique_ptr<Pass> (*make)(PassArguments&) = nullptr;
 };
 
-// Those of passes.def in its order, then the others as they came. Safe from several threads.
-std::vector<PassRow> PassRows();
+// Those of passes.def in its order, then the others as they came: as they are now, whatever is added
+// later. Safe from several threads.
+std::shared_ptr<const std::vector<PassRow>> PassRows();
 
 // Adds all of them, or, with an error, none. Errors: InvalidArgument for a name that a list of
 // passes could not hold, a row without a function; AlreadyExists for a name that is taken.

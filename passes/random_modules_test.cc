@@ -10,6 +10,7 @@
 #include <fstream>
 #include <iostream>
 #include <map>
+#include <optional>
 #include <random>
 
 #include "absl/strings/match.h"
@@ -41,10 +42,13 @@ bool Partitions(absl::string_view passes) {
   return absl::StrContains(passes, "spmd-partitioning") || absl::StrContains(passes, "shardy-xla");
 }
 
-std::vector<std::string> AllPasses() {
-  std::vector<std::string> names;
-  for (const PassInfo& pass : ListPasses()) names.emplace_back(pass.name);
-  return names;
+const std::vector<std::string>& AllPasses() {
+  static const auto* const kNames = [] {
+    auto* names = new std::vector<std::string>;
+    for (const PassInfo& pass : ListPasses()) names->emplace_back(pass.name);
+    return names;
+  }();
+  return *kNames;
 }
 
 // What one execution gives: each device's result, and what the host got.
@@ -80,6 +84,7 @@ class Trial {
     if (!read.ok()) return read.status();
     random_.module = *std::move(read);
     text_ = WholeText(*random_.module->Clone());
+    state_.emplace(ModuleState::OfCopy(*random_.module));
     auto outcome = Evaluate(*random_.module);
     if (!outcome.ok()) return outcome.status();
     expected_ = *std::move(outcome);
@@ -91,6 +96,7 @@ class Trial {
     std::unique_ptr<Module> module = untouched_ ? std::move(untouched_) : random_.module->Clone();
     PassOptions options;
     options.verify_each = true;
+    options.at_start = &*state_;
     PassReport report;
     const absl::Status status = RunPasses(*module, passes, options, &report);
     if (absl::IsUnimplemented(status)) return "";  // refused by name, as dynamic_padder may
@@ -163,6 +169,7 @@ class Trial {
   RandomModule random_;
   std::vector<std::vector<Literal>> arguments_;  // of each device
   std::string text_;
+  std::optional<ModuleState> state_;   // of the module before any pass
   std::unique_ptr<Module> untouched_;  // a copy that the last pass left as it was; may be null
   Outcome expected_;
 };

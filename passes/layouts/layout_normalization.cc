@@ -4,15 +4,19 @@
 // arrays lie in other orders than the row-major one: computes them on arrays of permuted dimensions
 // that are row-major, with bitcasts around those whose order is fixed from outside; copies that
 // change an order become transposes, and transposes that move nothing bitcasts. What else there is
-// stays, as do packed types, tiles and dynamic dimensions. Exact. Cost: linear.
+// stays, as do packed types, tiles and dynamic dimensions; where it reads an array of another
+// order, that goes through its row-major form and back, so that each such array is a bitcast of a
+// row-major one. Exact. Cost: linear.
 //   f32[8,16]{0,1} exponential(x)   ->   bitcast(f32[16,8]{1,0} exponential(bitcast(x)))
 #include <algorithm>
 #include <cstring>
 
+#include "absl/container/flat_hash_map.h"
 #include "analysis/in_place.h"
 #include "passes/framework/pass.h"
 #include "passes/rewrite/expander.h"
 #include "passes/rewrite/matchers.h"
+#include "support/status.h"
 
 namespace hlokit {
 namespace {
@@ -302,10 +306,68 @@ Made Normalize(Instruction* i, Rewriter& r) {
   return r.Add(Opcode::kBitcast, i->shape(), {made});
 }
 
+// The pairs of bitcasts of one computation: what reads an array of another order reads it through
+// its row-major form.
+class ThereAndBack {
+ public:
+  explicit ThereAndBack(Computation& computation) : computation_(computation), made_(computation) {}
+
+  bool Run(RewriteControl& control) {
+    bool changed = false;
+    for (Instruction* i : computation_.PostOrder()) {
+      if (i->opcode() == Opcode::kBitcast) continue;
+      for (int64_t k = 0; k < i->operand_count(); ++k) {
+        Instruction* x = i->operand(k);
+        if (!IsToPair(x) || !control.Permit("there-and-back", *i, *x)) continue;
+        i->SetOperand(k, Back(x));
+        changed = true;
+      }
+    }
+    return changed;
+  }
+
+ private:
+  static bool IsToPair(const Instruction* x) {
+    return IsPlain(x->shape()) && !IsNormal(x->shape()) &&
+           (x->opcode() != Opcode::kBitcast || !IsNormal(x->operand(0)->shape()));
+  }
+
+  Instruction* Back(Instruction* x) {
+    Instruction*& back = backs_[x];
+    if (back != nullptr) return back;
+    made_.set_subject(x);
+    Instruction* there = made_.Add(Opcode::kBitcast, RowMajorForm(x->shape()), {x});
+    return back = made_.Add(Opcode::kBitcast, x->shape(), {there});
+  }
+
+  Computation& computation_;
+  Rewriter made_;
+  absl::flat_hash_map<Instruction*, Instruction*> backs_;
+};
+
+constexpr char kName[] = "layout_normalization";
+
+class LayoutNormalization final : public ComputationPass {
+ public:
+  absl::string_view name() const override { return kName; }
+
+  absl::StatusOr<bool> Run(Module& module) override {
+    const std::unique_ptr<Pass> normalize = MakeExpander(kName, Normalize);
+    normalize->set_control(&control());
+    ASSIGN_OR_RETURN(const bool normalized, normalize->Run(module));
+    ASSIGN_OR_RETURN(const bool paired, ComputationPass::Run(module));
+    return normalized || paired;
+  }
+
+  absl::StatusOr<bool> RunOnComputation(Computation& computation) override {
+    return ThereAndBack(computation).Run(control());
+  }
+};
+
 }  // namespace
 
 std::unique_ptr<Pass> CreateLayoutNormalization() {
-  return MakeExpander("layout_normalization", Normalize);
+  return std::make_unique<LayoutNormalization>();
 }
 
 }  // namespace hlokit

@@ -183,7 +183,12 @@ void EndsOfArithmetic(GeneratedCode& s) {
   const ElementType type = s.FloatType();
   const DimVector dims = s.AnyDims();
   Instruction* x = Ends(s, type, dims);
-  if (s.random().Chance(0.35)) return KeepBitsOfNumbers(s, s.Make(s.random().OneOf(kUnary), {x}));
+  if (s.random().Chance(0.35)) {
+    Opcode opcode = s.random().OneOf(kUnary);
+    // Of roots alone f16, in which float-normalization computes, has a bit too few for its type.
+    if (opcode == Opcode::kSqrt && type == ElementType::kF8E3M4) opcode = Opcode::kNegate;
+    return KeepBitsOfNumbers(s, s.Make(opcode, {x}));
+  }
   Instruction* y = s.random().Chance(0.1) ? x : Ends(s, type, dims);
   if (s.random().Chance(0.2)) {
     using D = ComparisonDirection;

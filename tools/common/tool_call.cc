@@ -101,8 +101,29 @@ std::string FormatNamed(absl::string_view name) {
   return std::string(found == formats.end() ? name : found->second);
 }
 
+// That of a GPU's description under another name; empty where it cannot be read, or tells none.
+std::string ArchInside(absl::string_view path) {
+  constexpr absl::string_view kMajor = "major:", kMinor = "minor:";
+  const auto text = ReadFile(std::string(path));
+  if (!text.ok()) return "";
+  const auto number_after = [&](absl::string_view key, size_t from) {
+    const size_t at = text->find(key.data(), from, key.size());
+    int64_t number = -1;
+    if (at == std::string::npos) return number;
+    absl::string_view rest = absl::string_view(*text).substr(at + key.size());
+    rest = absl::StripLeadingAsciiWhitespace(rest);
+    return absl::SimpleAtoi(rest.substr(0, rest.find_first_not_of("0123456789")), &number) ? number
+                                                                                           : -1;
+  };
+  const size_t at = text->find("cuda_compute_capability");
+  if (at == std::string::npos) return "";
+  const int64_t major = number_after(kMajor, at);
+  const int64_t minor = std::max<int64_t>(number_after(kMinor, at), 0);
+  return major < 0 ? "" : absl::StrCat("sm_", major, minor);
+}
+
 // The architecture of a GPU's description (h100_sxm.txtpb): by the name of the file, as XLA ships
-// them, so that the file itself need not be here.
+// them, so that the file itself need not be here; under other names by what the file says.
 absl::StatusOr<std::string> ArchOf(absl::string_view path) {
   struct Gpu {
     absl::string_view name, arch;
@@ -129,6 +150,7 @@ absl::StatusOr<std::string> ArchOf(absl::string_view path) {
     if (gpu.name == name) return std::string(gpu.arch);
     known.push_back(gpu.name);
   }
+  if (std::string arch = ArchInside(path); !arch.empty()) return arch;
   return InvalidArgument("--xla_gpu_target_config_filename: no GPU ", name, "; there are ",
                          absl::StrJoin(known, ", "), " (--gpu-arch=sm_90 names one by itself)");
 }
@@ -387,6 +409,13 @@ absl::Status AddDefaults(Callers caller, Translator& call) {
   if (caller == kRunHloModule && !call.Has("--reference-platform") && !call.Has("--compile-only"))
     call.Put("--reference-platform", "interpreter");
   if (caller == kProtoToJson && !call.Has("--format")) call.Put("--format", "json");
+  if (caller == kShowSignature) call.Put("--format", "signature");
+  if (caller == kDumpedToOperations) call.Put("--format", "operations");
+  if (caller == kDumpedToText && !call.Has("--format")) call.Put("--format", "short");
+  if (caller == kDumpedToGraph) {
+    if (!call.Has("--format")) call.Put("--format", "dot");
+    if (!call.Has("--output")) call.Put("--output", "-");
+  }
   if (caller == kGraphviz && !call.Has("--repl")) call.Put("--repl", "true");
   if (caller == kIsolationTest) call.Put("--isolate-instructions", "true");
   if (caller == kHloRunner) {

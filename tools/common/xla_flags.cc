@@ -32,6 +32,10 @@ constexpr XlaProgram kPrograms[] = {
     {"hlo_bisect", "hlo-reduce", kBisect},
     {"compute_cost", "hlo-cost", kComputeCost},
     {"hlo_diff", "hlo-diff", kHloDiff},
+    {"show_signature", "hlo-opt", kShowSignature},
+    {"dumped_computation_to_text", "hlo-opt", kDumpedToText},
+    {"dumped_computation_to_operation_list", "hlo-opt", kDumpedToOperations},
+    {"dumped_computation_to_graphviz", "hlo-viz", kDumpedToGraph},
 };
 
 constexpr absl::string_view kSimulated = "one process simulates all devices";
@@ -68,10 +72,11 @@ constexpr XlaFlag kFlags[] = {
     {kTranslate, "--hlo-text-to-mlir-hlo", M::kWhereOn, "--format=stablehlo"},
     {kTranslate, "--hlo-to-mlir-hlo", M::kWhereOn, "--format=stablehlo"},
     {kTranslate, "--mlir-to-hlo", M::kAlways, ""},
-    {kTranslate, "--mlir-hlo-to-hlo", M::kAlways, ""},
+    {kTranslate, "--mlir-hlo-to-hlo", M::kWhereOn, "--emit-proto"},
     {kTranslate, "--stablehlo-to-hlo-text", M::kAlways, ""},
     {kTranslate, "--mlir-hlo-to-hlo-text", M::kAlways, ""},
     {kTranslate, "--stablehlo-to-hlo", M::kWhereOn, "--emit-proto"},
+    {kDumpedToText, "--compile", M::kWhereOn, "--stage=hlo-backend"},
     {kTranslate, "--print-layouts", M::kAlways, ""},
     {kTranslate, "--with-layouts", M::kAlways, ""},
     {kTranslate, "--print-sugar", M::kWhereOff, "--no-print-sugar"},

@@ -25,10 +25,15 @@ enum Callers : uint32_t {
   kHloDiff = 1u << 11,
   kOtherTool = 1u << 12,  // our own names of the rest
   kHloAot = 1u << 13,
+  kShowSignature = 1u << 14,
+  kDumpedToText = 1u << 15,        // dumped_computation_to_text
+  kDumpedToOperations = 1u << 16,  // dumped_computation_to_operation_list
+  kDumpedToGraph = 1u << 17,       // dumped_computation_to_graphviz
 
   kRunners = kHloRun | kRunHloModule | kHloRunner | kIsolationTest,
-  kOpts = kHloOpt | kIsolateHlo | kProtoToJson | kTranslate,
-  kAnyCaller = (1u << 14) - 1,
+  kOpts = kHloOpt | kIsolateHlo | kProtoToJson | kTranslate | kShowSignature | kDumpedToText |
+          kDumpedToOperations,
+  kAnyCaller = (1u << 18) - 1,
 };
 
 // A name of a program of XLA's, and the tool that does its work.

@@ -5,10 +5,12 @@
 #include <map>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "analysis/buffer_assignment.h"
 #include "analysis/source_line.h"
 #include "printer/printer.h"
 #include "support/status.h"
+#include "types/shape.h"
 
 namespace hlokit {
 namespace {
@@ -73,6 +75,73 @@ void AppendArrays(const Module& module, const BufferAssignment& buffers, std::st
   }
 }
 
+// Opcodes whose results are other instructions' values, or parts of them.
+bool OnlyPassesOn(Opcode opcode) {
+  return opcode == Opcode::kTuple || opcode == Opcode::kGetTupleElement ||
+         opcode == Opcode::kBitcast || opcode == Opcode::kWhile || opcode == Opcode::kCall ||
+         opcode == Opcode::kConditional || opcode == Opcode::kOptimizationBarrier;
+}
+
+std::string IndexText(const ShapeIndex& index) {
+  return absl::StrCat("{", absl::StrJoin(index, ","), "}");
+}
+
+// What lies in one piece of memory, in XLA's words.
+class Allocations {
+ public:
+  Allocations(const Module& module, const BufferAssignment& buffers) : buffers_(buffers) {
+    int64_t id = 0;
+    for (const Computation* computation : PrintingOrder(module))
+      for (const Instruction* i : computation->ScheduleOrPostOrder())
+        if (!OnlyPassesOn(i->opcode()) && !buffers.slices(i).empty()) AddValues(*i, id);
+    int64_t leaf = 0;
+    for (const Instruction* parameter : module.entry()->parameters())
+      for (const ShapeLeaf& part : Leaves(parameter->shape())) {
+        Allocate(buffers.parameter_sizes()[leaf],
+                 absl::StrCat("parameter ", parameter->parameter_number(), ", shape |",
+                              Text(part.shape->WithoutLayout()), "| at ShapeIndex ",
+                              IndexText(part.index), ":"),
+                 {Slice::Kind::kParameter, leaf});
+        ++leaf;
+      }
+    for (size_t k = 0; k < buffers.output_sizes().size(); ++k)
+      Allocate(buffers.output_sizes()[k], "maybe-live-out:", {Slice::Kind::kOutput, k});
+    for (size_t k = 0; k < buffers.constants().size(); ++k)
+      Allocate(buffers.constants()[k]->shape().ByteSize(),
+               "constant:", {Slice::Kind::kConstant, k});
+    if (buffers.arena_size() > 0)
+      Allocate(buffers.arena_size(), "preallocated-temp:", {Slice::Kind::kArena, 0});
+  }
+
+  const std::string& text() const { return text_; }
+
+ private:
+  using Place = std::pair<Slice::Kind, int64_t>;
+
+  void AddValues(const Instruction& i, int64_t& id) {
+    const std::vector<ShapeLeaf> leaves = Leaves(i.shape());
+    const auto slices = buffers_.slices(&i);
+    for (size_t k = 0; k < std::min(leaves.size(), slices.size()); ++k) {
+      const Slice& slice = slices[k];
+      const bool arena = slice.kind == Slice::Kind::kArena;
+      absl::StrAppend(&values_[Place(slice.kind, arena ? 0 : slice.index)], " value: <", id++, " ",
+                      i.name(), i.shape().IsTuple() ? IndexText(leaves[k].index) : "",
+                      " @0> (size=", slice.size, ",offset=", arena ? slice.offset : 0,
+                      "): ", Text(*leaves[k].shape, true), "\n");
+    }
+  }
+
+  void Allocate(int64_t size, absl::string_view kind, const Place& place) {
+    absl::StrAppend(&text_, "allocation ", count_++, ": size ", size, ", ", kind, "\n",
+                    values_[place]);
+  }
+
+  const BufferAssignment& buffers_;
+  std::map<Place, std::string> values_;
+  std::string text_;
+  int64_t count_ = 0;
+};
+
 }  // namespace
 
 absl::StatusOr<std::string> BufferText(const Module& module) {
@@ -82,6 +151,7 @@ absl::StatusOr<std::string> BufferText(const Module& module) {
   AppendPeakByLine(buffers, text);
   AppendPeak(buffers, text);
   AppendArrays(module, buffers, text);
+  absl::StrAppend(&text, "\nBufferAssignment:\n", Allocations(module, buffers).text());
   return text;
 }
 

@@ -30,6 +30,7 @@
 #include "tools/hlo-opt/reproducer.h"
 #include "tools/hlo-opt/stages.h"
 #include "tools/hlo-opt/stats.h"
+#include "tools/hlo-opt/summary.h"
 #include "tools/hlo-opt/transform.h"
 
 namespace hlokit {
@@ -220,6 +221,8 @@ int Process(OptOptions o, const std::string& passes, const OutputFormat& format,
     auto made = WriteStablehlo(*loaded->module);
     if (!made.ok()) return ReportError(kTool, made.status(), source.get());
     out += *made;
+  } else if (IsSummary(o.format) && IsHloStage(o.stage)) {
+    out += SummaryOf(*loaded->module, o.format);
   } else if (IsHloStage(o.stage)) {
     std::string text = TextOf(*loaded->module, o, format.text);
     out = out.empty() ? std::move(text) : absl::StrCat(out, text);
@@ -257,8 +260,8 @@ int ProcessAll(const OptOptions& o, const std::string& passes, const OutputForma
       ASSIGN_OR_RETURN(LoadedModule fresh, std::move(LoadModules(source, load)[k]));
       return std::move(fresh.module);
     };
-    worst = std::max(worst,
-                     Process(o, passes, format, source, {std::move(all[k]), again}, out, times));
+    worst =
+        std::max(worst, Process(o, passes, format, source, {std::move(all[k]), again}, out, times));
   }
   keep = keep || (all.size() > 1 && !out.empty());
   return worst;

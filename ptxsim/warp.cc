@@ -53,16 +53,29 @@ void Blend(void* to, const void* from, int bytes, LaneMask mask) {
   }
 }
 
-// A constant in all lanes.
+template <typename T>
+void FillLanes(std::byte* to, T value) {
+  T* d = reinterpret_cast<T*>(to);
+  HLOKIT_LANES(i) d[i] = value;
+}
+
+// A constant in all lanes. By type: kernels of a few instructions spend most of their time here.
 void FillColumn(std::byte* to, const ConstantColumn& constant, uint64_t bits) {
-  if (constant.bytes == 0) {
-    std::memcpy(to, &bits, sizeof(LaneMask));
-    return;
+  switch (constant.bytes) {
+    case 0:
+      std::memcpy(to, &bits, sizeof(LaneMask));
+      return;
+    case 1:
+      return FillLanes(to, static_cast<uint8_t>(bits));
+    case 2:
+      return FillLanes(to, static_cast<uint16_t>(bits));
+    case 4:
+      return FillLanes(to, static_cast<uint32_t>(bits));
+    case 8:
+      return FillLanes(to, bits);
+    default:
+      return FillLanes(to, Wide{{bits, constant.high}});
   }
-  const uint64_t words[2] = {bits, constant.high};
-  const size_t bytes = constant.bytes;
-  std::memcpy(to, words, bytes);
-  for (size_t have = bytes; have < kLanes * bytes; have *= 2) std::memcpy(to + have, to, have);
 }
 
 // Frames that are no longer used, for the next ones of their size: a kernel's blocks have as many

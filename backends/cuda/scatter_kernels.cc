@@ -23,7 +23,10 @@
 //
 // Sums, maxima and the like of integers of 32 and 64 bits do not depend on the order: the base is
 // copied (or lies in place), and each thread combines one update element by an atomic operation.
-// Cost: update elements, some 20 instructions each.
+// Cost: update elements, some 20 instructions each. Maxima and minima of floats likewise, as
+// integers: those of positive floats order as the floats do, those of negative ones the other way,
+//   maximum  v >= 0: atom.max.s32    v < 0: atom.min.u32
+//   minimum  v >= 0: atom.min.s32    v < 0: atom.max.u32
 //
 // Small ones (sm_80 on) are one warp's: each lane takes an update element, lanes of one target find
 // each other (match.any) and combine their updates from the lowest lane on, which is the order of
@@ -66,7 +69,7 @@ struct ScatterPlan {
   bool by_result = false;
   bool in_runs = false;  // updates of a target lie together
   // How memory combines them itself, where this is worth it.
-  std::optional<llvm::AtomicRMWInst::BinOp> atomic;
+  std::optional<llvm::AtomicRMWInst::BinOp> atomic = std::nullopt;
 
   const Shape& base() const { return scatter->operand(0)->shape(); }
   const Shape& updates() const { return scatter->operand(arrays + 1)->shape(); }
@@ -84,7 +87,9 @@ std::optional<llvm::AtomicRMWInst::BinOp> AtomicOf(const Instruction& scatter) {
   using Atomic = llvm::AtomicRMWInst;
   const std::optional<Opcode> combine = OrderlessCombiner(scatter);
   if (!combine.has_value()) return std::nullopt;
-  const bool is_signed = IsSigned(scatter.operand(0)->shape().type);
+  const ElementType type = scatter.operand(0)->shape().type;
+  const bool is_signed = IsSigned(type) && IsInteger(type);
+  if (IsFloat(type)) return *combine == Opcode::kMaximum ? Atomic::FMax : Atomic::FMin;
   switch (*combine) {
     case Opcode::kAdd:
       return Atomic::Add;
@@ -409,9 +414,41 @@ class SearchEmitter {
     llvm::Value* const at = ElementPointer(b_, {arrays_.result(0).base, plan_.e.shapes[0]},
                                            ElementIndex::Multi(target_));
     const ScalarValue update = emitter_.Emit(s_.operand(2), ElementIndex::Multi(index));
-    b_.CreateAtomicRMW(*plan_.atomic, at, update.re, llvm::MaybeAlign(),
-                       llvm::AtomicOrdering::Monotonic,
-                       b_.getContext().getOrInsertSyncScopeID("device"));
+    if (llvm::AtomicRMWInst::isFPOperation(*plan_.atomic))
+      CombineFloatInMemory(at, update.re, *plan_.atomic == llvm::AtomicRMWInst::FMax);
+    else
+      Atomically(*plan_.atomic, at, update.re);
+  }
+
+  void Atomically(llvm::AtomicRMWInst::BinOp operation, llvm::Value* at, llvm::Value* value) {
+    b_.CreateAtomicRMW(operation, at, value, llvm::MaybeAlign(), llvm::AtomicOrdering::Monotonic,
+                       DeviceScope());
+  }
+  llvm::SyncScope::ID DeviceScope() { return b_.getContext().getOrInsertSyncScopeID("device"); }
+
+  // A NaN becomes the one that no later update changes: of a maximum the positive, of a minimum the
+  // negative one. One that was in the base stays, for every thread finds it there.
+  void CombineFloatInMemory(llvm::Value* at, llvm::Value* update, bool is_maximum) {
+    using Atomic = llvm::AtomicRMWInst;
+    llvm::Type* const type = update->getType();
+    llvm::IntegerType* const word = b_.getIntNTy(type->getScalarSizeInBits());
+    llvm::LoadInst* const loaded =
+        b_.CreateAlignedLoad(word, at, llvm::Align(word->getBitWidth() / 8));
+    loaded->setAtomic(llvm::AtomicOrdering::Monotonic, DeviceScope());
+    llvm::Value* const old = b_.CreateBitCast(loaded, type);
+    // Of equals, too: zeros have signs.
+    llvm::Value* const matters =
+        is_maximum ? b_.CreateFCmpUGE(update, old) : b_.CreateFCmpULE(update, old);
+    EmitIf(b_, b_.CreateAnd(matters, b_.CreateFCmpORD(old, old)), [&] {
+      llvm::Value* const nan = llvm::ConstantFP::getQNaN(type, /*Negative=*/!is_maximum);
+      llvm::Value* const bits =
+          b_.CreateBitCast(b_.CreateSelect(b_.CreateFCmpUNO(update, update), nan, update), word);
+      llvm::Value* const is_negative = b_.CreateICmpSLT(bits, llvm::ConstantInt::get(word, 0));
+      EmitIf(b_, is_negative,
+             [&] { Atomically(is_maximum ? Atomic::UMin : Atomic::UMax, at, bits); });
+      EmitIf(b_, b_.CreateNot(is_negative),
+             [&] { Atomically(is_maximum ? Atomic::Max : Atomic::Min, at, bits); });
+    });
   }
 
   // `base` combined with the updates of the target, from window number `first` on.

@@ -46,7 +46,7 @@ TEST(ScatterKernelsSimulationTest, BothWays) {
   CheckOnSimulator(Rows(100000, 50, "f32", "add"), 1e-4);
 }
 
-// Integers are combined in memory where a search would be long; floats are not.
+// Integers are combined in memory where a search would be long; sums of floats are not.
 TEST(ScatterKernelsSimulationTest, IntegersAtomically) {
   for (const char* type : {"s32", "u32", "s64", "u64"})
     for (const char* reducer : {"add", "maximum", "minimum", "and", "or", "xor"}) {
@@ -61,6 +61,40 @@ TEST(ScatterKernelsSimulationTest, IntegersAtomically) {
     EXPECT_THAT(PtxForTest(text),
                 testing::Not(testing::ContainsRegex("(atom|red)[a-z.]*\\.global")));
   }
+}
+
+// Signs of zeros, infinities, subnormals, and NaNs of the base and of the updates, whatever comes
+// before them.
+TEST(ScatterKernelsSimulationTest, ExtremesOfFloatsAtomically) {
+  for (const char* type : {"f32", "f64"})
+    for (const char* reducer : {"maximum", "minimum"}) {
+      CheckOnSimulator(Rows(5000, 700, type, reducer), 0);
+      const std::string text = absl::Substitute(R"(HloModule m
+f { a = $0[] parameter(0) b = $0[] parameter(1) ROOT r = $0[] $1(a, b) }
+ENTRY e {
+  kinds = $0[12] constant({0, -0.0, 1, -1, inf, -inf, nan, -nan, 1e-40, -1e-40, 3, -7})
+  n = s32[6000] iota(), iota_dimension=0
+  twelve = s32[6000] broadcast(s32[] constant(12)), dimensions={}
+  at = s32[6000] remainder(n, twelve)
+  x = $0[6000] gather(kinds, at), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0},
+    index_vector_dim=1, slice_sizes={1}
+  m = s32[1500] iota(), iota_dimension=0
+  seven = s32[1500] broadcast(s32[] constant(7)), dimensions={}
+  kind = s32[1500] remainder(m, seven)
+  u = $0[1500] gather(kinds, kind), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0},
+    index_vector_dim=1, slice_sizes={1}
+  hundred = s32[1500] broadcast(s32[] constant(200)), dimensions={}
+  i = s32[1500] remainder(m, hundred)
+  r = $0[6000] scatter(x, i, u), update_window_dims={}, inserted_window_dims={0},
+    scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=f
+  one = $0[6000] broadcast($0[] constant(1)), dimensions={}
+  inverse = $0[6000] divide(one, r)
+  ROOT both = ($0[6000], $0[6000]) tuple(r, inverse)
+})",
+                                                type, reducer);
+      CheckOnSimulator(text, 0);
+      EXPECT_THAT(PtxForTest(text), testing::ContainsRegex("(atom|red)[a-z.]*\\.global"));
+    }
 }
 
 // The last update of a place is what stays.

@@ -288,9 +288,10 @@ std::optional<Opcode> ReducerOpcode(const Computation& computation) {
 
 std::optional<Opcode> OrderlessCombiner(const Instruction& scatter) {
   const ElementType type = scatter.operand(0)->shape().type;
-  if (scatter.operand_count() != 3 || !IsInteger(type) || BitWidth(type) < 32) return std::nullopt;
+  if (scatter.operand_count() != 3 || BitWidth(type) < 32 || IsComplex(type)) return std::nullopt;
   const std::optional<Opcode> combine = ReducerOpcode(*scatter.to_apply());
-  if (combine == Opcode::kMultiply) return std::nullopt;
+  const bool is_extreme = combine == Opcode::kMaximum || combine == Opcode::kMinimum;
+  if (combine == Opcode::kMultiply || !(IsInteger(type) || is_extreme)) return std::nullopt;
   return combine;
 }
 

@@ -83,8 +83,8 @@ std::optional<Opcode> CombiningOpcode(const Instruction& i);
 // That of the root of a computation of two parameters. Conversions around it are not looked
 // through, as SimpleReducer (ops/evaluate/reducer.h) does.
 std::optional<Opcode> ReducerOpcode(const Computation& computation);
-// That of a scatter of integers of 32 or 64 bits whose updates memory combines itself, in any
-// order: all of these but multiply.
+// That of a scatter of 32 or 64 bits whose updates memory combines itself, in any order: of
+// integers all of these but multiply, of floats maximum and minimum.
 std::optional<Opcode> OrderlessCombiner(const Instruction& scatter);
 // Whether `value` changes nothing when `opcode` combines it with another: 0 for add. Conversions of
 // constants count.

@@ -1,9 +1,13 @@
 // collective-permute-decomposer: decomposes collective-permutes into send and recv pairs.
-// A collective-permute of one array of at least `bytes` (0) in the body of a loop, where no device
-// gets back what it has sent, becomes a recv and a send with the same pairs, the send after the
-// recv has begun, and what the recv-done gives: zeros on a device that nothing is sent to. One
-// without pairs stays. Option `anywhere`: outside of loops and in cycles too. Exact.
+// The first collective-permute of one array of at least `bytes` (0) in the body of a loop, where no
+// device gets back what it has sent, and one of the same array that closes a cycle with it become a
+// recv and a send with the same pairs, the send after the recv has begun, and what the recv-done
+// gives: zeros on a device that nothing is sent to. Other collectives of which two members are
+// among those of its pairs run after it, and on the queue of messages between two devices; it then
+// sends after it has received. One without pairs stays. Option `anywhere`: all of them, outside of
+// loops and in cycles too. Exact.
 //   collective-permute(x)  ->  recv, recv-done, send(x), send-done over the same pairs
+#include <algorithm>
 #include <map>
 
 #include "absl/container/flat_hash_set.h"
@@ -68,8 +72,71 @@ bool ShouldDecompose(const Instruction* i, int64_t bytes) {
          !i->attr<CollectivePermuteAttrs>().source_target_pairs.empty();
 }
 
-// The pair that takes the permute's place.
-Instruction* MakePair(Instruction* i, Rewriter& r) {
+using Cliques = std::vector<std::vector<int64_t>>;
+
+// Who waits for whom in a permute: the devices that its pairs link, each set sorted.
+Cliques LinkedDevices(const IntPairs& pairs) {
+  std::map<int64_t, int64_t> leader;
+  const auto find = [&](int64_t device) {
+    leader.try_emplace(device, device);
+    while (leader[device] != device) device = leader[device];
+    return device;
+  };
+  for (const auto& [source, target] : pairs) leader[find(source)] = find(target);
+  std::map<int64_t, std::vector<int64_t>> sets;
+  for (const auto& [device, unused] : leader) sets[find(device)].push_back(device);
+  Cliques cliques;
+  for (auto& [first, set] : sets) cliques.push_back(std::move(set));
+  return cliques;
+}
+
+Cliques CliquesOf(const Instruction& collective) {
+  if (collective.opcode() == Opcode::kCollectivePermute)
+    return LinkedDevices(collective.attr<CollectivePermuteAttrs>().source_target_pairs);
+  Cliques cliques = GroupsOf(collective);
+  for (auto& clique : cliques) std::sort(clique.begin(), clique.end());
+  return cliques;
+}
+
+// Whether two devices meet in a set of `a` and in one of `b`: they might then wait for each other.
+bool Conflict(const Cliques& a, const Cliques& b) {
+  for (const auto& x : a)
+    for (const auto& y : b) {
+      std::vector<int64_t> both;
+      std::set_intersection(x.begin(), x.end(), y.begin(), y.end(), std::back_inserter(both));
+      if (both.size() > 1) return true;
+    }
+  return false;
+}
+
+// The collectives of its computation that conflict with one of `permutes`, those that it needs left
+// out.
+std::vector<Instruction*> ConflictingWith(const Instruction* permute,
+                                          absl::Span<Instruction* const> permutes) {
+  const Cliques own = CliquesOf(*permute);
+  std::vector<Instruction*> conflicting;
+  for (Instruction* i : permute->parent()->PostOrder()) {
+    if (!HasTrait(i->opcode(), kCollective) || HasTrait(i->opcode(), kAsyncDone) ||
+        std::find(permutes.begin(), permutes.end(), i) != permutes.end() ||
+        !Conflict(own, CliquesOf(*i)))
+      continue;
+    if (std::none_of(permutes.begin(), permutes.end(), [&](const Instruction* one) {
+          return Needs(one, {&i, 1});
+        }))
+      conflicting.push_back(i);
+  }
+  return conflicting;
+}
+
+void RunWithMessages(Instruction& i) {
+  auto& attributes = i.mutable_extras().frontend_attributes;
+  const std::string key = "_xla_gpu_collective_stream";
+  std::erase_if(attributes, [&](const auto& attribute) { return attribute.first == key; });
+  attributes.emplace_back(key, "p2p");
+}
+
+// The pair that takes the permute's place; `after`: collectives that wait for it.
+Instruction* MakePair(Instruction* i, absl::Span<Instruction* const> after, Rewriter& r) {
   const auto& attrs = i->attr<CollectivePermuteAttrs>();
   const SendRecvAttrs channel{attrs.channel_id ? *attrs.channel_id
                                                : LargestChannel(*i->module()) + 1};
@@ -89,14 +156,23 @@ Instruction* MakePair(Instruction* i, Rewriter& r) {
     attributes = i->extras().frontend_attributes;
     attributes.emplace_back("_xla_send_recv_source_target_pairs",
                             PairsText(DevicePairs(i->module()->header(), attrs)));
+    if (!after.empty()) RunWithMessages(*half);
   }
-  send->AddControlPredecessor(recv);
   Instruction* done =
       named(r.Add(Opcode::kRecvDone, Shape::Tuple({i->shape(), Shape::Token()}), {recv}, channel),
             "recv-done");
-  done->AddControlPredecessor(send);  // who waits first would wait for ever
   Instruction* sent = named(r.Add(Opcode::kSendDone, Shape::Token(), {send}, channel), "send-done");
-  sent->AddControlPredecessor(done);
+  if (after.empty()) {
+    send->AddControlPredecessor(recv);
+    done->AddControlPredecessor(send);  // who waits first would wait for ever
+    sent->AddControlPredecessor(done);
+  } else {
+    send->AddControlPredecessor(done);
+  }
+  for (Instruction* collective : after) {
+    collective->AddControlPredecessor(sent);
+    RunWithMessages(*collective);
+  }
   return w.Part(done, 0);
 }
 
@@ -112,6 +188,18 @@ absl::flat_hash_set<const Computation*> LoopBodies(const Module& module) {
   return bodies;
 }
 
+const IntPairs& PairsOf(const Instruction* permute) {
+  return permute->attr<CollectivePermuteAttrs>().source_target_pairs;
+}
+
+// Whether two send the same array, and one back what the other sends on.
+bool CloseCycle(const Instruction* a, const Instruction* b) {
+  if (a->operand(0) != b->operand(0)) return false;
+  IntPairs both = PairsOf(a);
+  both.insert(both.end(), PairsOf(b).begin(), PairsOf(b).end());
+  return HasCycle(both);
+}
+
 class Decomposer : public Pass {
  public:
   Decomposer(int64_t bytes, bool anywhere) : bytes_(bytes), anywhere_(anywhere) {}
@@ -120,26 +208,42 @@ class Decomposer : public Pass {
     const auto bodies = LoopBodies(module);
     const std::vector<bool> running = RunningComputations(module);
     bool changed = false;
-    for (Computation* c : module.Computations()) {
-      if (!running[c->id()] || (!anywhere_ && !bodies.contains(c))) continue;
-      for (Instruction* i : c->PostOrder()) {
-        if (!ShouldDecompose(i, bytes_) ||
-            (!anywhere_ && HasCycle(i->attr<CollectivePermuteAttrs>().source_target_pairs)) ||
-            !control().Permit(name(), *i, *i))
-          continue;
-        Rewriter r(*c);
-        r.set_subject(i);
-        Instruction* made = MakePair(i, r);
-        i->ReplaceAllUsesWith(made);
-        PassOnControlEdges(i, made, true);
-        c->Remove(i);
-        changed = true;
-      }
-    }
+    for (Computation* c : module.Computations())
+      if (running[c->id()] && (anywhere_ || bodies.contains(c))) changed |= RunOn(*c);
     return changed;
   }
 
  private:
+  bool RunOn(Computation& c) {
+    const std::vector<Instruction*> permutes = PermutesOf(c);
+    bool changed = false;
+    for (Instruction* i : permutes) {
+      if (!control().Permit(name(), *i, *i)) continue;
+      Rewriter r(c);
+      r.set_subject(i);
+      const std::vector<Instruction*> after = anywhere_ || permutes.size() > 1
+                                                  ? std::vector<Instruction*>()
+                                                  : ConflictingWith(i, permutes);
+      Instruction* made = MakePair(i, after, r);
+      i->ReplaceAllUsesWith(made);
+      PassOnControlEdges(i, made, true);
+      c.Remove(i);
+      changed = true;
+    }
+    return changed;
+  }
+
+  std::vector<Instruction*> PermutesOf(const Computation& c) const {
+    std::vector<Instruction*> permutes;
+    for (Instruction* i : c.PostOrder())
+      if (ShouldDecompose(i, bytes_) &&
+          (anywhere_ ||
+           (!HasCycle(PairsOf(i)) &&
+            (permutes.empty() || (permutes.size() == 1 && CloseCycle(permutes[0], i))))))
+        permutes.push_back(i);
+    return permutes;
+  }
+
   int64_t bytes_;
   bool anywhere_;
 };

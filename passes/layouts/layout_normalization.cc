@@ -328,7 +328,7 @@ class ThereAndBack {
 
  private:
   static bool IsToPair(const Instruction* x) {
-    return IsPlain(x->shape()) && !IsNormal(x->shape()) &&
+    return IsPlain(x->shape()) && !IsNormal(x->shape()) && !HasTrait(x->opcode(), kAsyncStart) &&
            (x->opcode() != Opcode::kBitcast || !IsNormal(x->operand(0)->shape()));
   }
 

@@ -1,8 +1,13 @@
 // Long scans in blocks.
 // associative-scan-rewriter. Matches scans of one array by an associative function of one opcode,
-// whose carry is the last result, over more than `base-length` (16) steps: leaves scans of blocks
-// of so many, and one over what the blocks give. Reassociates.
+// whose carry is the last result and read by nobody, and which start with what changes nothing (by
+// minimum, maximum, and, or: with anything), over more than `base-length` (16) steps: leaves
+// reduce-windows over blocks of so many, and over what the blocks give. With `any` scans that start
+// with anything, and whose carry is read, become scans of blocks. Reassociates.
 //   add-scan {1,2,3,4}, b = 2:  {1,3 | 3,7}, ends {3,7}, before {0,3}  ->  {1,3,6,10}
+#include <algorithm>
+
+#include "passes/expanders/reduce_window_rewriter.h"
 #include "passes/framework/pass.h"
 #include "passes/framework/pass_arguments.h"
 #include "passes/rewrite/expander.h"
@@ -107,10 +112,11 @@ class BlockedScan {
   ElementType type_;
 };
 
-absl::StatusOr<Instruction*> RewriteScan(Instruction* i, Rewriter& r, int64_t base) {
+// The opcode of a scan that falls into blocks of more than one.
+std::optional<Opcode> OpcodeOfBlocks(const Instruction* i, int64_t base) {
   if (i->opcode() != Opcode::kScan || i->operand_count() != 2 || i->shape().HasDynamicDims() ||
       base < 2)
-    return nullptr;
+    return std::nullopt;
   const auto& attrs = i->attr<ScanAttrs>();
   const Shape& x = i->operand(0)->shape();
   const auto opcode = ScannedOpcode(*i->to_apply());
@@ -120,16 +126,61 @@ absl::StatusOr<Instruction*> RewriteScan(Instruction* i, Rewriter& r, int64_t ba
       i->operand(1)->shape().type != x.type ||
       i->shape() !=
           Shape::Tuple({RowMajor(x.type, x.dims), RowMajor(x.type, i->operand(1)->shape().dims)}))
+    return std::nullopt;
+  return opcode;
+}
+
+bool IsIdempotent(Opcode opcode) {
+  return opcode == Opcode::kMinimum || opcode == Opcode::kMaximum || opcode == Opcode::kAnd ||
+         opcode == Opcode::kOr;
+}
+
+bool OnlyResultIsRead(const Instruction* scan) {
+  return !scan->IsRoot() &&
+         std::all_of(scan->users().begin(), scan->users().end(), [](const Instruction* user) {
+           return user->opcode() == Opcode::kGetTupleElement && user->tuple_index() == 0;
+         });
+}
+
+// A scan as windows; the carry that nobody reads is what it starts with.
+Instruction* AsWindows(Instruction* scan, Opcode opcode, int64_t base, Rewriter& r) {
+  HloWriter w(r);
+  const auto& attrs = scan->attr<ScanAttrs>();
+  const Shape& x = scan->operand(0)->shape();
+  const int64_t dim = attrs.dimensions[0];
+  const Shape scalar = RowMajor(x.type, {});
+  Computation* f = scan->module()->AddComputation(scan->to_apply()->name());
+  Instruction* a = f->AddParameter(0, scalar);
+  Instruction* b = f->AddParameter(1, scalar);
+  f->set_root(f->Add(opcode, scalar, {a, b}));
+  Instruction* all = InclusiveScanInBlocks(w, scan->operand(0), dim, w.Identity(opcode, x.type), f,
+                                           base, attrs.is_reverse);
+  Instruction* start = scan->operand(1);
+  if (!IsIdentity(start, opcode)) {
+    DimVector kept;
+    for (int64_t d = 0; d < x.rank(); ++d)
+      if (d != dim) kept.push_back(d);
+    all = w.Binary(opcode, w.Broadcast(start, x.dims, kept), all);
+  }
+  return w.Tuple({all, start});
+}
+
+absl::StatusOr<Instruction*> RewriteScan(Instruction* i, Rewriter& r, int64_t base, bool any) {
+  const std::optional<Opcode> opcode = OpcodeOfBlocks(i, base);
+  if (!opcode) return nullptr;
+  if (any) return BlockedScan(i, *opcode, base, r).Make();
+  if (!OnlyResultIsRead(i) || (!IsIdempotent(*opcode) && !IsIdentity(i->operand(1), *opcode)))
     return nullptr;
-  return BlockedScan(i, *opcode, base, r).Make();
+  return AsWindows(i, *opcode, base, r);
 }
 
 }  // namespace
 
 std::unique_ptr<Pass> CreateAssociativeScanRewriter(PassArguments& arguments) {
   const int64_t base = arguments.Int("base-length", 16, "steps of a block");
+  const bool any = arguments.Flag("any", "scans that start with anything, or whose carry is read");
   return MakeExpander("associative-scan-rewriter",
-                      [=](Instruction* i, Rewriter& r) { return RewriteScan(i, r, base); });
+                      [=](Instruction* i, Rewriter& r) { return RewriteScan(i, r, base, any); });
 }
 
 }  // namespace hlokit

@@ -170,6 +170,11 @@ absl::StatusOr<Instruction*> RewriteRoundedWindow(Instruction* i, Rewriter& r) {
 
 }  // namespace
 
+Instruction* InclusiveScanInBlocks(HloWriter& w, Instruction* x, int64_t dim, Instruction* identity,
+                                   Computation* function, int64_t base, bool reverse) {
+  return Scan{identity, function, base, reverse}.Inclusive(w, x, dim);
+}
+
 std::unique_ptr<Pass> CreateReduceWindowRewriter(PassArguments& arguments) {
   const int64_t base = std::max<int64_t>(
       2, arguments.Int("base-length", 16, "scans of more elements are made in blocks"));

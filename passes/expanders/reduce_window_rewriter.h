@@ -4,11 +4,18 @@
 #include "ir/attributes.h"
 #include "passes/framework/pass.h"
 #include "passes/framework/pass_arguments.h"
+#include "passes/rewrite/hlo_writer.h"
 
 namespace hlokit {
 
 // The shape that windows over `operand` leave, in its type and layout.
 Shape WindowResult(const Shape& operand, const Window& window);
+
+// What is combined from the first element (`reverse`: the last) along `dim` to each, by `function`,
+// with which `identity` changes nothing: reduce-windows over blocks of `base` elements and over
+// what these give.
+Instruction* InclusiveScanInBlocks(HloWriter& w, Instruction* x, int64_t dim, Instruction* identity,
+                                   Computation* function, int64_t base, bool reverse);
 
 // A reduce-window that is a scan (the window as long as the dimension, padded on one side) over
 // more than `base-length` (16) elements costs their square: it becomes scans of blocks of that

@@ -99,7 +99,13 @@ void PJRT_Buffer::Count() {
   if (bytes > device->largest) device->largest = bytes;
 }
 
-PJRT_Buffer::~PJRT_Buffer() { Release(); }
+void PJRT_Buffer::Uncount() {
+  if (shape.IsArray()) device->bytes_in_use -= shape.ByteSize();
+}
+
+PJRT_Buffer::~PJRT_Buffer() {
+  if (!value_.empty()) Uncount();
+}
 
 PjrtValue PJRT_Buffer::Value() {
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -115,7 +121,7 @@ void PJRT_Buffer::Release() {
     value = std::exchange(value_, {});
     if (views_ > 0 && !value.empty()) viewed_ = value;
   }
-  if (!value.empty() && shape.IsArray()) device->bytes_in_use -= shape.ByteSize();
+  if (!value.empty()) Uncount();
 }
 
 void PJRT_Buffer::AddView() {

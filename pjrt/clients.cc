@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "pjrt/background.h"
 #include "pjrt/guarded.h"
 
@@ -25,7 +26,7 @@ constexpr int64_t kMaxDevices = 1024;
 int64_t FlagIn(const char* flags, absl::string_view name, int64_t otherwise) {
   if (flags == nullptr) return otherwise;
   const std::string text = flags;
-  const size_t at = text.find(std::string(name.data(), name.size()) + "=");
+  const size_t at = text.find(absl::StrCat(name, "="));
   return at == std::string::npos ? otherwise
                                  : std::strtoll(text.c_str() + at + name.size() + 1, nullptr, 10);
 }

@@ -259,6 +259,7 @@ struct PJRT_Buffer {
 
  private:
   void Count();  // in the device's statistics
+  void Uncount();
   std::mutex mutex_;
   PjrtValue value_;
   PjrtValue viewed_;  // a released value that views are of

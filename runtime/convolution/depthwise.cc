@@ -63,7 +63,7 @@ std::vector<int64_t> Offsets(const OwnedIndexMap& map) {
 
 constexpr int64_t kMaxTaps = 128;           // of a window whose lists lie on the stack
 constexpr int64_t kBlockFloats = 64 << 10;  // input of lines that are worked on together
-constexpr int64_t kLinesTogether = 8;       // that a thread takes
+constexpr int64_t kLinesTogether = 4;       // that a thread takes
 
 // Window places that meet input, as offsets into both operands.
 struct Taps {

@@ -184,15 +184,18 @@ void Product<T>::RunSlabs() {
 
 template <typename T>
 void Product<T>::FillBlocks(const Slab& slab) const {
-  const int64_t blocks_m = CeilDiv(panels_m_, block_);
+  // Enough that no thread waits long for another's last, alike in size.
   const int64_t wanted = 8 * hlokit_num_threads(ctx_);
+  const int64_t blocks_m =
+      std::clamp(CeilDiv(wanted, panels_n_), CeilDiv(panels_m_, block_), panels_m_);
   const int64_t group = std::clamp<int64_t>(blocks_m * panels_n_ / wanted, 1, 16);
   const int64_t groups_n = CeilDiv(panels_n_, group);
   const int64_t tasks = blocks_m * groups_n;
   ParallelFor(ctx_, tasks, serial_ ? tasks : 1, [&](int64_t begin, int64_t end) {
     for (int64_t t = begin; t < end; ++t) {
-      const int64_t m = t / groups_n * block_, n = t % groups_n * group;
-      FillBlock(slab, m, std::min(m + block_, panels_m_), n, std::min(n + group, panels_n_));
+      const int64_t m = t / groups_n, n = t % groups_n * group;
+      FillBlock(slab, m * panels_m_ / blocks_m, (m + 1) * panels_m_ / blocks_m, n,
+                std::min(n + group, panels_n_));
     }
   });
 }
@@ -251,21 +254,28 @@ void Product<T>::RunWide() {
   const int64_t together = frozen_b_ != nullptr ? 1 : PacksInTiles() ? 2 : most;
   const int64_t group = std::clamp<int64_t>(panels_n_ / (kPanelTasks * threads), 1, together);
   const int64_t groups = CeilDiv(panels_n_, group);
-  WithRowsOfItsOwn(groups,
-                   [&](int64_t g, std::atomic<int64_t>& next, const T* packed_a, int64_t slab_a) {
-                     while (g < groups && !hlokit_cancelled(ctx_)) {
-                       const int64_t after = next.fetch_add(1, std::memory_order_relaxed);
-                       RunPanels(g * group, std::min((g + 1) * group, panels_n_),
-                                 after < groups ? after * group : panels_n_, packed_a, slab_a);
-                       g = after;
-                     }
-                   });
+  // The last of packed panels in halves of the rows, so that threads end together.
+  const bool halves = frozen_b_ != nullptr && panels_m_ > 1;
+  const int64_t whole = halves ? std::max<int64_t>(0, groups - threads - groups % threads) : groups;
+  const int64_t items = whole + 2 * (groups - whole);
+  const auto group_of = [&](int64_t i) { return i < whole ? i : whole + (i - whole) / 2; };
+  WithRowsOfItsOwn(
+      items, [&](int64_t i, std::atomic<int64_t>& next, const T* packed_a, int64_t slab_a) {
+        while (i < items && !hlokit_cancelled(ctx_)) {
+          const int64_t after = next.fetch_add(1, std::memory_order_relaxed);
+          const int64_t g = group_of(i), half = (panels_m_ + 1) / 2;
+          const bool second = i >= whole && (i - whole) % 2 == 1, first = i >= whole && !second;
+          RunPanels({g * group, std::min((g + 1) * group, panels_n_), second ? half : 0,
+                     first ? half : panels_m_, after < items ? group_of(after) * group : panels_n_},
+                    packed_a, slab_a);
+          i = after;
+        }
+      });
 }
 
-// Panels [first, end); the thread's next ones begin at `after`.
 template <typename T>
-void Product<T>::RunPanels(int64_t first, int64_t end, int64_t after, const T* packed_a,
-                           int64_t slab_a) const {
+void Product<T>::RunPanels(const Panels& panels, const T* packed_a, int64_t slab_a) const {
+  const int64_t first = panels.first, end = panels.end, after = panels.after;
   const int64_t cols = (end - first) * width_;
   int64_t b_size = (end - first) * PanelB();
   if (frozen_b_ != nullptr) b_size = 0;
@@ -294,8 +304,8 @@ void Product<T>::RunPanels(int64_t first, int64_t end, int64_t after, const T* p
     slab.sums = scratch.as<T>() + b_size;
     slab.sum_pitch = cols;
     slab.sum_col = first * width_;
-    for (int64_t m = 0; m < panels_m_; m += block_)
-      FillBlock(slab, m, std::min(m + block_, panels_m_), first, end);
+    for (int64_t m = panels.m; m < panels.m_end; m += block_)
+      FillBlock(slab, m, std::min(m + block_, panels.m_end), first, end);
   }
 }
 

@@ -215,8 +215,12 @@ class Product {
 
   void RunWide();
 
-  void RunPanels(int64_t first, int64_t end, int64_t after, const T* packed_a,
-                 int64_t slab_a) const;
+  // Panels [first, end) of B against [m, m_end) of A; the thread's next ones begin at `after`.
+  struct Panels {
+    int64_t first, end, m, m_end, after;
+  };
+
+  void RunPanels(const Panels& panels, const T* packed_a, int64_t slab_a) const;
 
   void RunStreamed();
 

@@ -4,7 +4,7 @@
   jax_trainings.py --lib FILE [--python PYTHON] [--packages DIR] [--only REGEX] [--steps N] [--blocks N] [--cpus LIST]
 
 The two sides take turns, a fifth of a second each (jax_turns.py): a training's figure is the middle of the turns' ratios of step times, beside
-it that of processor time of all threads; a first step, tracing and compiling, is timed three times with JAX's caches cleared, and the middle taken.
+it that of processor time of all threads, and the peak of resident memory; a first step, tracing and compiling, is timed three times with JAX's caches cleared, and the middle taken.
 PYTHON needs jax, and optax, flax and equinox (beside jax or in DIR); a training whose package is not there is skipped by name.
 Losses agree within 1e-3 of JAX's CPU. A training that amplifies roundings (bf16, many steps of a recurrence) goes apart further on any
 two compilers; it is run in f64 on JAX's CPU too, and ours may be at most as far from that, in the mean over the steps, as 1.25 times what
@@ -13,6 +13,7 @@ Exit status: 0 all losses agree, 1 one does not, 77 PYTHON has no jax.
 """
 import argparse
 import math
+import pathlib
 import re
 import statistics
 import subprocess
@@ -270,6 +271,7 @@ class Worker:
         return {"first": time.perf_counter() - begin}
 
     def begin(self, name, steps):
+        pathlib.Path("/proc/self/clear_refs").write_text("5")  # the peak of resident memory begins anew
         answer = self.first(name)
         losses = [float(self.loss)]
         for _ in range(steps):
@@ -279,6 +281,10 @@ class Worker:
 
     def block(self, seconds):
         return jax_turns.timed(self.advance, seconds)
+
+    def peak(self):
+        """The most MiB that were resident since the training began."""
+        return {"peak": int(re.search(r"VmHWM:\s*(\d+)", pathlib.Path("/proc/self/status").read_text()).group(1)) / 1024}
 
     def names(self):
         return {"names": list(self.makers)}
@@ -320,9 +326,12 @@ def compare(options, name, sides):
     firsts = [[side.ask("first", name=name) for side in sides] for _ in range(3)]
     blocks = jax_turns.in_turns(sides, options.blocks, seconds=0.2)
     speed = [jax_turns.ratio(*zip(*firsts), "first"), *(jax_turns.ratio(*blocks, key) for key in ("wall", "used"))]
+    peaks = [side.ask("peak")["peak"] for side in sides]
+    speed.append(peaks[1] / peaks[0])
     middle = [statistics.median(block["wall"] for block in of_side) * 1e6 for of_side in blocks]
     print(f"{name}: losses {own['losses'][0]:.5g} to {own['losses'][-1]:.5g}, {worst:.1e} apart; first step {speed[0]:.2f} times, later ones "
-          f"{speed[1]:.2f} times as fast ({middle[0]:.0f} beside {middle[1]:.0f} us; processor time {speed[2]:.2f})", flush=True)
+          f"{speed[1]:.2f} times as fast ({middle[0]:.0f} beside {middle[1]:.0f} us; processor time {speed[2]:.2f}), "
+          f"memory {peaks[0]:.0f} beside {peaks[1]:.0f} MiB", flush=True)
     return wrong, speed
 
 
@@ -340,7 +349,7 @@ def main():
     options = parser.parse_args()
     if options.serve:
         worker = Worker(options.f64)
-        return jax_turns.serve({name: getattr(worker, name) for name in ("first", "begin", "block", "names")})
+        return jax_turns.serve({name: getattr(worker, name) for name in ("first", "begin", "block", "peak", "names")})
     if subprocess.run([options.python, "-c", "import jax"], capture_output=True, check=False).returncode != 0:
         print("skipped: no jax")
         return 77
@@ -352,7 +361,7 @@ def main():
     if speeds:
         means = [math.exp(sum(map(math.log, values)) / len(values)) for values in zip(*speeds)]
         print(f"{len(told)} trainings, {wrong} wrong; first step {means[0]:.2f} times, later ones {means[1]:.2f} times as fast, "
-              f"the least {min(one[1] for one in speeds):.2f}; processor time {means[2]:.2f}")
+              f"the least {min(one[1] for one in speeds):.2f}; processor time {means[2]:.2f}, memory {1 / means[3]:.2f} times")
     return 1 if wrong else 0
 
 

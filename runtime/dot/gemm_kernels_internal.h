@@ -212,6 +212,19 @@ HLOKIT_INLINE void CopyRun(const S* from, int64_t count, T* to) {
   for (int64_t i = 0; i < count; ++i) to[i] = Convert<T>(from[i]);
 }
 
+constexpr int64_t kLeastRun = 4;  // that is copied as one
+
+// Gather of runs, the first of which has `first` elements left, for a map with a table.
+template <typename T, typename S>
+static void GatherRuns(const S* from, const IndexMap& map, int64_t x0, int64_t first, int64_t count,
+                       T* to) {
+  int64_t length = first;  // runs after the first one are whole
+  for (int64_t i = 0; i < count; length = Least(map.run, count - i)) {
+    CopyRun(from + map.table[x0 + i], length, to + i);
+    i += length;
+  }
+}
+
 // to[i] = from[map[x0 + i]] for i in [0, count)
 template <typename T, typename S>
 static void Gather(const S* from, const IndexMap& map, int64_t x0, int64_t count, T* to) {
@@ -222,14 +235,10 @@ static void Gather(const S* from, const IndexMap& map, int64_t x0, int64_t count
     } else {
       for (int64_t i = 0; i < count; ++i) to[i] = Convert<T>(from[i * map.stride]);
     }
-  } else if (map.run < 4) {
+  } else if (map.run < kLeastRun) {
     for (int64_t i = 0; i < count; ++i) to[i] = Convert<T>(from[map.table[x0 + i]]);
   } else {
-    int64_t length = Least(RunFrom(map, x0), count);  // runs after the first one are whole
-    for (int64_t i = 0; i < count; length = Least(map.run, count - i)) {
-      CopyRun(from + map.table[x0 + i], length, to + i);
-      i += length;
-    }
+    GatherRuns(from, map, x0, Least(RunFrom(map, x0), count), count, to);
   }
 }
 
@@ -243,6 +252,12 @@ static void GatherLines(const S* from, const IndexMap& lines, int64_t l0, int64_
     from += p0;
     for (int64_t l = 0; l < line_count; ++l)
       CopyRun(from + OffsetAt(lines, l0 + l), point_count, to + l * pitch);
+    return;
+  }
+  if (points.table != nullptr && points.run >= kLeastRun) {
+    const int64_t first = Least(RunFrom(points, p0), point_count);
+    for (int64_t l = 0; l < line_count; ++l)
+      GatherRuns(from + OffsetAt(lines, l0 + l), points, p0, first, point_count, to + l * pitch);
     return;
   }
   for (int64_t l = 0; l < line_count; ++l) {

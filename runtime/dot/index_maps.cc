@@ -27,15 +27,15 @@ OwnedIndexMap::OwnedIndexMap(std::span<const StridedDim> dims) {
   for (const StridedDim& d : merged) map_.size *= d.size;
   if (merged.size() == 1 || map_.size == 0) return;
   if (merged.last()->stride == 1) map_.run = merged.last()->size;
-  table_.reserve(map_.size);
-  table_.push_back(0);
-  for (const StridedDim& d : merged) {  // each dimension multiplies the list before it
-    std::vector<int64_t> next;
-    next.reserve(map_.size);
-    for (int64_t offset : table_) {
-      for (int64_t i = 0; i < d.size; ++i) next.push_back(offset + i * d.stride);
-    }
-    table_ = std::move(next);
+  // From the last dimension on: each repeats the positions of those behind it.
+  table_.resize(static_cast<size_t>(map_.size));
+  int64_t* const to = table_.data();
+  int64_t done = 1;
+  for (int64_t k = merged.size(); k-- > 0;) {
+    const StridedDim& d = merged.begin()[k];
+    for (int64_t i = 1; i < d.size; ++i)
+      for (int64_t j = 0; j < done; ++j) to[i * done + j] = to[j] + i * d.stride;
+    done *= d.size;
   }
 }
 

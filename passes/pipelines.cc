@@ -103,7 +103,7 @@ constexpr Pipeline kPipelines[] = {
      "hlo-memory-scheduler"},
     // The same kernels on a GPU, where a loop is a launch.
     {"cuda", kElementKernelPasses,
-     "dot-strength-reduction{least=65536},"
+     "dot-strength-reduction{least=65536 few=7},"
      "reduce-window-rewriter{least=128 rows},"
      "scatter-sorter{atomics},"
      HLOKIT_NORMALIZED

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/substitute.h"
 #include "backends/cuda/kernel_testing_internal.h"
 
@@ -35,6 +36,32 @@ TEST(TiledDotSimulationTest, Sizes) {
         Check(Dot(absl::Substitute("f32[$0,$1]", m, k), absl::Substitute("f32[$0,$1]", k, n),
                   absl::Substitute("f32[$0,$1]", m, n), kPlain),
               1e-4);
+}
+
+// Two to seven rows or columns: sums that read the matrix once, a warp or a block a row of it, or
+// segments of its columns.
+TEST(FewRowsDotSimulationTest, ReadTheMatrixOnce) {
+  const struct {
+    const char *type, *lhs, *rhs, *result, *dims;
+    double error;
+  } cases[] = {
+      {"f32", "[3,2048]", "[4100,2048]", "[3,4100]",
+       "lhs_contracting_dims={1}, rhs_contracting_dims={1}", 1e-3},
+      {"f32", "[7,100]", "[700,100]", "[7,700]",
+       "lhs_contracting_dims={1}, rhs_contracting_dims={1}", 1e-4},
+      {"bf16", "[2,600]", "[600,300]", "[2,300]", kPlain, 2e-2},
+      {"s8", "[300,512]", "[512,5]", "[300,5]", kPlain, 0},
+      {"f64", "[3,2,90]", "[3,400,90]", "[3,2,400]",
+       "lhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_batch_dims={0}, "
+       "rhs_contracting_dims={2}",
+       1e-11},
+  };
+  for (const auto& c : cases) {
+    const auto array = [&](const char* dims) { return absl::StrCat(c.type, dims); };
+    const std::string text = Dot(array(c.lhs), array(c.rhs), array(c.result), c.dims);
+    CheckOnSimulator(text, c.error);
+    EXPECT_TRUE(absl::StrContains(PtxForTest(text), "reduce_fusion")) << text;
+  }
 }
 
 TEST(TiledDotTest, LargeTiles) {

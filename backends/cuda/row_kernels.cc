@@ -4,12 +4,13 @@
 //   lanes pass 1:  s = the sum of exp(x - m) in the same way pass 2:  r[i,4*lane .. +3],
 //   r[i,4*(lane+32) .. +3], ... = exp(x - m) / s
 //
-// Neighbouring lanes read neighbouring vectors, of as many elements as divide a row. Where a lane has
-// few enough elements of the row, all of them are read at once, before anything waits for them, and
-// stay in registers with what has been computed of them, exp(x - m) here: the code of all passes is
-// written out. Elsewhere a pass reads its operands again: a row that has just been read is in a
-// cache. Each lane begins with the identity element, the first one with the initial value. The order of all combinations depends on
-// the shape alone, so that every run has the same bits; no atomics.
+// Neighbouring lanes read neighbouring vectors, of as many elements as divide a row. Where a lane
+// has few enough elements of the row, all of them are read at once, before anything waits for them,
+// and stay in registers with what has been computed of them, exp(x - m) here: the code of all
+// passes is written out. Elsewhere a pass reads its operands again: a row that has just been read
+// is in a cache. Each lane begins with the identity element, the first one with the initial value.
+// The order of all combinations depends on the shape alone, so that every run has the same bits; no
+// atomics.
 //
 // A row gets one thread where a reduction may not be regrouped (sums of bf16 that round at each
 // step, reducers of several operations or results), and where rows are columns, whose neighbours
@@ -55,10 +56,17 @@ void PlanKept(GroupRows& plan) {
   if (plan.form.passes < 2 || plan.threads < kWarp) return;
   const int64_t threads = plan.threads;
   if (!fits()) plan.threads = kBlockThreads;
-  plan.kept = fits() && plan.LaneVectors() * plan.vector *
-                                static_cast<int64_t>(Body(plan.e).size()) <=
-                            kMaxWritten;
+  plan.kept =
+      fits() &&
+      plan.LaneVectors() * plan.vector * static_cast<int64_t>(Body(plan.e).size()) <= kMaxWritten;
   if (!plan.kept) plan.threads = threads;
+}
+
+// Several reductions of rows that are enough work for a warp each: a block would take as many
+// rounds of shuffles for every warp of it.
+bool IsForWarps(const GroupRows& plan) {
+  return plan.form.reductions.size() > 1 && !plan.FeedsBack() && plan.form.length >= kBlockRow &&
+         plan.form.rows * kWarp >= kEnoughThreads;
 }
 
 void PlanThreads(GroupRows& plan) {
@@ -66,6 +74,10 @@ void PlanThreads(GroupRows& plan) {
   if (!plan.CanRegroup()) return;
   if (plan.form.IsContiguous() && Body(plan.e).size() <= kLongBody)
     plan.vector = VectorElements(plan.e, plan.form.length);
+  if (IsForWarps(plan)) {
+    plan.threads = kWarp;
+    return;
+  }
   const int64_t vectors = plan.form.length / plan.vector;
   plan.threads = plan.form.length >= kBlockRow
                      ? kBlockThreads
@@ -133,8 +145,7 @@ class GroupRowEmitter {
       Vector& vector = vectors_.emplace_back();
       if ((k + 1) * plan_.threads > vectors) {
         vector.inside = b_.CreateICmpULT(number, b_.Index(vectors));
-        number =
-            b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, number, b_.Index(vectors - 1));
+        number = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, number, b_.Index(vectors - 1));
       }
       vector.places = PlacesFrom(Scale(b_, number, plan_.vector));
     }
@@ -160,8 +171,7 @@ class GroupRowEmitter {
     const bool stores = pass + 1 == form_.passes && !plan_.full_roots.empty();
     if (reductions.empty() && !stores) return;
     for (Accumulators& r : reductions) r.KeepOrder();
-    Values partial =
-        plan_.kept ? EmitKept(reductions, stores) : EmitElements(reductions, stores);
+    Values partial = plan_.kept ? EmitKept(reductions, stores) : EmitElements(reductions, stores);
     if (plan_.threads > 1)
       for (size_t k = 0; k < reductions.size(); ++k)
         partial[k] = group_.Combine(partial[k], [&](llvm::Value* x, llvm::Value* y) {

@@ -9,6 +9,8 @@
 
 namespace hlokit {
 
+inline constexpr int64_t kEnoughThreads = 128 << 10;  // for the memory of a device to be busy
+
 struct GroupRows {
   Expression e;
   RowForm form;

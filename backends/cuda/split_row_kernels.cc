@@ -23,7 +23,6 @@
 namespace hlokit {
 namespace {
 
-constexpr int64_t kEnoughThreads = 128 << 10;  // for the memory of a device to be busy
 // Steps of a thread in a segment, at least: alone, and of a block.
 constexpr int64_t kSteps = 64, kBlockSteps = 8;
 constexpr int64_t kStepGroup = 4;
@@ -90,8 +89,9 @@ class SplitRowEmitter {
     if (plan_.threads > 1) Combine(threads, reductions, partial);
     EmitIf(b_, b_.CreateICmpEQ(lane, b_.Index(0)), [&] {
       for (size_t k = 0; k < partial.size(); ++k)
-        b_.CreateStore(ToWords(b_, partial[k]),
-                       PlaceOf(k % reductions.size(), rows_[k / reductions.size()].number, segment));
+        b_.CreateStore(
+            ToWords(b_, partial[k]),
+            PlaceOf(k % reductions.size(), rows_[k / reductions.size()].number, segment));
     });
   }
 
@@ -215,8 +215,8 @@ class SplitRowEmitter {
           for (int64_t k = 0; k < group; ++k) {
             llvm::Value* const number =
                 b_.CreateNSWAdd(Scale(b_, step, group * threads), b_.Index(k * threads));
-            next = EmitVector(
-                reductions, Scale(b_, b_.CreateNSWAdd(first, number), plan_.vector), next);
+            next = EmitVector(reductions, Scale(b_, b_.CreateNSWAdd(first, number), plan_.vector),
+                              next);
           }
           emitter_.EndScope();
           return next;

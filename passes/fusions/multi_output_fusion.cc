@@ -14,6 +14,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "analysis/fusion_limits.h"
 #include "analysis/fusion_parts.h"
+#include "analysis/row_form.h"
 #include "analysis/row_scan.h"
 #include "passes/framework/pass.h"
 #include "passes/framework/pass_arguments.h"
@@ -178,6 +179,38 @@ bool IsOfElements(const Instruction* i) {
   return all;
 }
 
+// The rows of a fusion that gives nothing but reductions of them, and what follows on the results.
+std::optional<RowForm> RowReductionsOf(const Instruction* i) {
+  std::vector<const Instruction*> members;
+  if (IsFusion(i)) {
+    for (const Instruction* part : i->to_apply()->PostOrder())
+      if (part->opcode() != Opcode::kParameter) members.push_back(part);
+  } else {
+    members.push_back(i);
+  }
+  std::optional<RowForm> form = FindRowForm(members, FusionLimits::kMaxShort);
+  if (!form.has_value()) return std::nullopt;
+  for (const RowForm::Reduction& r : form->reductions)
+    if (r.pass != 0 || !r.reduce->shape().IsArray()) return std::nullopt;
+  for (const Instruction* root : RootsOf(i))
+    if (!form->IsRowShaped(root->shape())) return std::nullopt;
+  return form;
+}
+
+// Whether one reading of an array does for the reductions of both.
+bool ReduceSameRows(const Instruction* a, const Instruction* b) {
+  const std::optional<RowForm> one = RowReductionsOf(a);
+  if (!one.has_value()) return false;
+  const std::optional<RowForm> other = RowReductionsOf(b);
+  if (!other.has_value() || one->full.dims != other->full.dims || one->within != other->within ||
+      static_cast<int64_t>(one->reductions.size() + other->reductions.size()) > kMaxReductions)
+    return false;
+  return std::any_of(a->operands().begin(), a->operands().end(), [&](const Instruction* x) {
+    return x->shape().IsArray() && x->shape().ElementCount() == one->full.ElementCount() &&
+           std::find(b->operands().begin(), b->operands().end(), x) != b->operands().end();
+  });
+}
+
 class KernelMerger {
  public:
   KernelMerger(Computation& c, bool elements, RewriteControl& control)
@@ -257,7 +290,7 @@ class KernelMerger {
 
   bool CanMerge(const Instruction* a, const Instruction* b) const {
     return SameLoop(a, b) && FitsInBudget(a, b) &&
-           (!elements_ || (IsOfElements(a) && IsOfElements(b)));
+           (!elements_ || (IsOfElements(a) && IsOfElements(b)) || ReduceSameRows(a, b));
   }
 
   bool MergeWithConsumer(Instruction* producer) {
@@ -317,8 +350,8 @@ class MultiOutputFusion final : public Pass {
 }  // namespace
 
 std::unique_ptr<Pass> CreateMultiOutputFusion(PassArguments& arguments) {
-  return std::make_unique<MultiOutputFusion>(
-      arguments.Flag("elements", "only loops whose threads have elements of their own"));
+  return std::make_unique<MultiOutputFusion>(arguments.Flag(
+      "elements", "only loops of independent elements, and reductions of the same rows"));
 }
 
 }  // namespace hlokit

@@ -149,8 +149,7 @@ Made AddUpInPlace(Instruction* i, Rewriter& r) {
   Instruction* const y = w.Convert(i->operand(1 - full), wide);
   DimVector where(y->shape().rank());
   for (const auto* dims : {batch, summed})
-    for (size_t k = 0; k < dims[full]->size(); ++k)
-      where[(*dims[1 - full])[k]] = (*dims[full])[k];
+    for (size_t k = 0; k < dims[full]->size(); ++k) where[(*dims[1 - full])[k]] = (*dims[full])[k];
   if (!std::is_sorted(where.begin(), where.end())) return nullptr;
   Instruction* const products =
       w.Binary(Opcode::kMultiply, x, BroadcastUnmoved(r, y, x->shape().dims, where));
@@ -188,6 +187,66 @@ Made AddUp(Instruction* i, Rewriter& r) {
       w.Reduce(products, w.Integer(wide, 0), summed, MakeReducer(*i->module(), Opcode::kAdd, wide));
   sum->set_shape(i->shape().WithType(wide));
   return w.Convert(sum, type);
+}
+
+// `x` at place `at` of dimension `d`, without it.
+Instruction* WithoutDim(HloWriter& w, Instruction* x, int64_t d, int64_t at) {
+  DimVector dims = x->shape().dims;
+  SliceSpec slice;
+  for (const int64_t size : dims) slice.push_back({0, size, 1});
+  slice[d] = {at, at + 1, 1};
+  dims.erase(dims.begin() + d);
+  return w.Reshape(w.Slice(x, slice), dims);
+}
+
+// The only dimension of side k that is neither batched nor summed; -1 where there is another number
+// of them.
+int64_t OwnDim(const Instruction& dot, int64_t k) {
+  const auto& attrs = dot.attr<DotAttrs>();
+  int64_t own = -1;
+  for (int64_t d = 0; d < dot.operand(k)->shape().rank(); ++d) {
+    if (Contains(k == 0 ? attrs.lhs_batch_dims : attrs.rhs_batch_dims, d) ||
+        Contains(k == 0 ? attrs.lhs_contracting_dims : attrs.rhs_contracting_dims, d))
+      continue;
+    if (own >= 0) return -1;
+    own = d;
+  }
+  return own;
+}
+
+// A dot of `few` rows or columns at most by a matrix as so many of vectors, side by side:
+// multi_output_fusion makes one reading of the matrix do for all.
+Made AsVectors(Instruction* i, Rewriter& r, int64_t least, int64_t few) {
+  if (!IsStaticDot(i) || !i->shape().IsRowMajor()) return nullptr;
+  const auto elements = [&](int64_t k) { return i->operand(k)->shape().ElementCount(); };
+  const int64_t side = elements(0) <= elements(1) ? 0 : 1, own = OwnDim(*i, side);
+  if (own < 0 || elements(1 - side) < least) return nullptr;
+  const int64_t count = i->operand(side)->shape().dims[own];
+  if (count < 2 || count > few) return nullptr;
+  DotAttrs attrs = i->attr<DotAttrs>();
+  for (DimVector* named : {side == 0 ? &attrs.lhs_batch_dims : &attrs.rhs_batch_dims,
+                           side == 0 ? &attrs.lhs_contracting_dims : &attrs.rhs_contracting_dims})
+    for (int64_t& d : *named) d -= d > own ? 1 : 0;
+  const auto out = static_cast<int64_t>(side == 0 ? attrs.lhs_batch_dims.size()
+                                                  : static_cast<size_t>(i->shape().rank() - 1));
+  HloWriter w(r);
+  DimVector dims = i->shape().dims, unit = dims;
+  dims.erase(dims.begin() + out);
+  unit[out] = 1;
+  std::vector<Instruction*> parts;
+  for (int64_t k = 0; k < count; ++k) {
+    Instruction* const vector = WithoutDim(w, i->operand(side), own, k);
+    Instruction* const dot =
+        r.Clone(i, RowMajor(i->shape().type, dims),
+                {side == 0 ? vector : i->operand(0), side == 0 ? i->operand(1) : vector});
+    dot->mutable_attr<DotAttrs>() = attrs;
+    ASSIGN_OR_RETURN(Instruction* const plain, WithoutUnits(dot, r, least));
+    if (plain == nullptr) return nullptr;
+    ASSIGN_OR_RETURN(Instruction* const sum, AddUpInPlace(plain, r));
+    if (sum == nullptr) return nullptr;
+    parts.push_back(BitcastTo(r, sum, unit));
+  }
+  return w.Concatenate(parts, out);
 }
 
 // `x` with zeros at the end of dimension d, as many as make it a multiple of `step`.
@@ -267,13 +326,15 @@ std::unique_ptr<Pass> CreateDotDimensionSorter() {
 // by vectors) become products and a sum, of bf16, f16 and narrower floats in f32 (XLA's multiplies
 // these in their own type, which rounds each product). Dots of another algorithm than that stay.
 // The order of the sum is the reduction's. With `least`, only those whose larger side has so many
-// elements, whatever precision they ask for, and dimensions of size one count as none.
+// elements, whatever precision they ask for, and dimensions of size one count as none. With `few`,
+// those of up to so many rows or columns, too, as so many vectors.
 std::unique_ptr<Pass> CreateDotStrengthReduction(PassArguments& arguments) {
   const int64_t least = arguments.Int("least", 0, "elements of the larger side, if not all dots");
+  const int64_t few = arguments.Int("few", 0, "rows or columns, with `least`");
   if (least <= 0) return MakeExpander("dot-strength-reduction", AddUp);
-  return MakeExpander("dot-strength-reduction", [least](Instruction* i, Rewriter& r) -> Made {
+  return MakeExpander("dot-strength-reduction", [least, few](Instruction* i, Rewriter& r) -> Made {
     ASSIGN_OR_RETURN(Instruction* const plain, WithoutUnits(i, r, least));
-    if (plain == nullptr) return nullptr;
+    if (plain == nullptr) return AsVectors(i, r, least, few);
     ASSIGN_OR_RETURN(Instruction* const sum, AddUpInPlace(plain, r));
     return sum == nullptr ? nullptr : BitcastTo(r, sum, i->shape().dims);
   });

@@ -23,6 +23,7 @@ namespace {
 struct Gemm {
   const Literal *a = nullptr, *b = nullptr, *c = nullptr, *bias = nullptr;
   DotAttrs dims;
+  std::shared_ptr<const Literal> spread;  // what stands for a or b, where all batches read it
   Complex alpha = 1;
   double beta = 0;
   double (*activation)(double) = nullptr;
@@ -99,6 +100,31 @@ absl::Status CheckDims(const Literal& operand, absl::Span<const int64_t> batch,
   return absl::OkStatus();
 }
 
+// An operand that all batches read becomes one for each.
+absl::Status SpreadOverBatches(Gemm& gemm) {
+  const int64_t operand = OperandOfAllBatches(gemm.dims);
+  if (operand < 0) return absl::OkStatus();
+  const Literal* const one = operand == 0 ? gemm.a : gemm.b;
+  const DimVector& others = (operand == 0 ? gemm.b : gemm.a)->shape().dims;
+  RETURN_IF_ERROR(CheckDims(operand == 0 ? *gemm.b : *gemm.a, gemm.dims.lhs_batch_dims,
+                            gemm.dims.rhs_batch_dims));
+  DimVector dims = Pick(others, operand == 0 ? gemm.dims.rhs_batch_dims : gemm.dims.lhs_batch_dims);
+  BroadcastAttrs attrs;
+  for (int64_t d = 0; d < one->shape().rank(); ++d)
+    attrs.dimensions.push_back(static_cast<int64_t>(dims.size()) + d);
+  dims.insert(dims.end(), one->shape().dims.begin(), one->shape().dims.end());
+  Instruction broadcast(Opcode::kBroadcast, Shape::Array(one->type(), dims), {});
+  broadcast.mutable_attr<BroadcastAttrs>() = std::move(attrs);
+  const Literal* const operands[] = {one};
+  const CallComputation none;
+  ASSIGN_OR_RETURN(Literal spread,
+                   EvaluateBroadcast(EvalContext{broadcast, operands, none, 0, 0, nullptr}));
+  gemm.spread = std::make_shared<const Literal>(std::move(spread));
+  (operand == 0 ? gemm.a : gemm.b) = gemm.spread.get();
+  gemm.dims = WithBatchesInFront(gemm.dims, operand);
+  return absl::OkStatus();
+}
+
 absl::Status CheckSizes(const Gemm& gemm) {
   const DotAttrs& d = gemm.dims;
   RETURN_IF_ERROR(CheckDims(*gemm.a, d.lhs_batch_dims, d.lhs_contracting_dims));
@@ -126,6 +152,7 @@ absl::StatusOr<Gemm> ReadGemm(const EvalContext& context, ConfigValue& config) {
   gemm.beta = config.NumberOr("beta", 0);
   ASSIGN_OR_RETURN(gemm.dims,
                    ReadDotDims(context.instruction.attr<CustomCallAttrs>().target, &config));
+  RETURN_IF_ERROR(SpreadOverBatches(gemm));
   RETURN_IF_ERROR(CheckSizes(gemm));
   // BIAS_GELU_AUX and its like: bias, activation, and whether its input is kept.
   std::string epilogue = config.StringOr("epilogue", "DEFAULT");

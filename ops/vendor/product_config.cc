@@ -26,6 +26,20 @@ absl::StatusOr<DotAttrs> ReadDotDims(absl::string_view target, const ConfigValue
   return attrs;
 }
 
+int64_t OperandOfAllBatches(const DotAttrs& dims) {
+  if (dims.lhs_batch_dims.empty() == dims.rhs_batch_dims.empty()) return -1;
+  return dims.lhs_batch_dims.empty() ? 0 : 1;
+}
+
+DotAttrs WithBatchesInFront(DotAttrs dims, int64_t operand) {
+  DimVector& batch = operand == 0 ? dims.lhs_batch_dims : dims.rhs_batch_dims;
+  const size_t count = (operand == 0 ? dims.rhs_batch_dims : dims.lhs_batch_dims).size();
+  for (size_t d = 0; d < count; ++d) batch.push_back(static_cast<int64_t>(d));
+  for (int64_t& d : operand == 0 ? dims.lhs_contracting_dims : dims.rhs_contracting_dims)
+    d += static_cast<int64_t>(count);
+  return dims;
+}
+
 absl::StatusOr<RaggedDotAttrs> ReadRaggedDims(absl::string_view target, const ConfigValue& config) {
   const ConfigValue* grouped = config.Find("grouped_gemm_backend_config");
   const ConfigValue* ragged =

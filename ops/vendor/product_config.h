@@ -12,6 +12,12 @@ namespace hlokit {
 // none.
 absl::StatusOr<DotAttrs> ReadDotDims(absl::string_view target, const ConfigValue* config);
 
+// The operand (0 or 1) that all batches of the other read, as where cuBLAS has a stride of 0; -1
+// where each has its own.
+int64_t OperandOfAllBatches(const DotAttrs& dims);
+// The dimensions where that operand has those of the batches in front.
+DotAttrs WithBatchesInFront(DotAttrs dims, int64_t operand);
+
 // What grouped_gemm_backend_config says of __cublas$lt$groupedMatmul's ragged product. Errors:
 // InvalidArgument where it says nothing, Unimplemented for an epilogue.
 absl::StatusOr<RaggedDotAttrs> ReadRaggedDims(absl::string_view target, const ConfigValue& config);

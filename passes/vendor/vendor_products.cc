@@ -32,9 +32,33 @@ bool FitDims(const Instruction* a, const Instruction* b, const DimVector& a_dims
   return true;
 }
 
+// `one` for each batch that `other` has in the dimensions `batch`; null where it has none such.
+Instruction* SpreadOverBatches(VendorCall& c, Instruction* one, const Instruction* other,
+                               const DimVector& batch) {
+  Shape shape = Shape::Array(one->shape().type, {});
+  for (const int64_t d : batch) {
+    if (d < 0 || d >= other->shape().rank()) return nullptr;
+    shape.dims.push_back(other->shape().dims[d]);
+  }
+  DimVector where;
+  for (int64_t d = 0; d < one->shape().rank(); ++d) {
+    where.push_back(shape.rank());
+    shape.dims.push_back(one->shape().dims[d]);
+  }
+  return c.rewriter().Broadcast(one, Shape::Array(shape.type, shape.dims).WithDefaultLayout(),
+                                where);
+}
+
 // The product in the wide type of `result`; null where the dimensions do not fit.
-Instruction* Product(VendorCall& c, const DotAttrs& dims, ElementType result) {
+Instruction* Product(VendorCall& c, DotAttrs dims, ElementType result) {
   Instruction *a = c.operand(0), *b = c.operand(1);
+  if (const int64_t operand = OperandOfAllBatches(dims); operand >= 0) {
+    Instruction*& one = operand == 0 ? a : b;
+    one = SpreadOverBatches(c, one, operand == 0 ? b : a,
+                            operand == 0 ? dims.rhs_batch_dims : dims.lhs_batch_dims);
+    if (one == nullptr) return nullptr;
+    dims = WithBatchesInFront(dims, operand);
+  }
   if (!FitDims(a, b, dims.lhs_batch_dims, dims.rhs_batch_dims) ||
       !FitDims(a, b, dims.lhs_contracting_dims, dims.rhs_contracting_dims))
     return nullptr;

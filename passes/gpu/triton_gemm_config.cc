@@ -18,7 +18,7 @@ namespace hlokit {
 namespace {
 
 constexpr char kFusionConfig[] = "fusion_backend_config";
-constexpr char kGemmConfig[] = "triton_gemm_config";
+constexpr char kTritonConfig[] = "triton_gemm_config";
 
 std::string SizesText(const DimVector& tile) {
   const auto quoted = [](std::string* out, int64_t size) {
@@ -27,7 +27,7 @@ std::string SizesText(const DimVector& tile) {
   return absl::StrCat("{\"sizes\":[", absl::StrJoin(tile, ",", quoted), "]}");
 }
 
-std::optional<int64_t> Number(const BackendConfig& config, absl::string_view name) {
+std::optional<int64_t> BlockSize(const BackendConfig& config, absl::string_view name) {
   int64_t number;
   if (!absl::SimpleAtoi(config.Text(name), &number)) return std::nullopt;
   return number;
@@ -104,10 +104,10 @@ bool Convert(Instruction* fusion) {
   if (fusion->opcode() != Opcode::kFusion || !fusion->shape().IsArray()) return false;
   BackendConfig whole = BackendConfig::Of(*fusion);
   const BackendConfig own(whole.Raw(kFusionConfig));
-  const BackendConfig blocks(own.Raw(kGemmConfig));
+  const BackendConfig blocks(own.Raw(kTritonConfig));
   Instruction* product = ProductOf(*fusion->to_apply());
-  const auto m = Number(blocks, "block_m"), n = Number(blocks, "block_n"),
-             k = Number(blocks, "block_k");
+  const auto m = BlockSize(blocks, "block_m"), n = BlockSize(blocks, "block_n"),
+             k = BlockSize(blocks, "block_k");
   if (own.Text("kind") != "__triton_gemm" || product == nullptr || !m || !n || !k) return false;
   const std::optional<DimVector> tile = TileOfProduct(product, *m, *n);
   const std::optional<DimVector> result = tile ? TileOfRoot(product, *tile) : std::nullopt;
@@ -116,10 +116,10 @@ bool Convert(Instruction* fusion) {
   product->mutable_extras().backend_config_is_raw = true;
   whole.SetRaw(kFusionConfig,
                absl::StrCat(R"({"kind":"__triton_nested_gemm_fusion","block_level_fusion_config":)",
-                            R"({"num_warps":")", Number(blocks, "num_warps").value_or(1),
+                            R"({"num_warps":")", BlockSize(blocks, "num_warps").value_or(1),
                             R"(","output_tiles":[)", SizesText(*result), R"(],"num_ctas":)",
-                            Number(blocks, "num_ctas").value_or(1), R"(,"num_stages":)",
-                            Number(blocks, "num_stages").value_or(1), "}}"));
+                            BlockSize(blocks, "num_ctas").value_or(1), R"(,"num_stages":)",
+                            BlockSize(blocks, "num_stages").value_or(1), "}}"));
   whole.WriteTo(*fusion);
   return true;
 }

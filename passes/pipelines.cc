@@ -115,6 +115,7 @@ constexpr Pipeline kPipelines[] = {
      "multi_output_fusion{elements},"
      "horizontal_loop_fusion,"
      "horizontal_input_fusion,"
+     "dot-finish-fusion,"
      "hlo-memory-scheduler"},
     // What XLA's GPU compiler runs on operations, in its order (docs/passes.md says what it runs
     // besides: calls of libraries, asynchronous copies, what an autotuner chooses).

@@ -13,11 +13,12 @@ namespace {
 // Emits one element of the result.
 class ConvolutionEmitter {
  public:
-  ConvolutionEmitter(const DotSides& sides, const Shape& result, Builder& b, KernelArrays& arrays)
-      : sides_(sides),
+  ConvolutionEmitter(const Expression& e, const DotSides& sides, Builder& b, KernelArrays& arrays)
+      : e_(e),
+        sides_(sides),
         b_(b),
         arrays_(arrays),
-        sum_type_(IsNarrowFloat(result.type) ? ElementType::kF32 : result.type) {}
+        sum_type_(IsNarrowFloat(e.shapes[0].type) ? ElementType::kF32 : e.shapes[0].type) {}
 
   void Emit(llvm::Value* unit) {
     const int64_t columns = sides_.rhs.free.size, rows = sides_.lhs.free.size;
@@ -32,8 +33,7 @@ class ConvolutionEmitter {
           llvm::Value* const y = Load(sides_.rhs, sides_.rhs.At(b_, group, column, term));
           return Values{MultiplyAdd(x, y, carried[0])};
         });
-    DotResult(b_, sides_.lhs, sides_.rhs, arrays_.result(0), sum_type_, group)
-        .Store(row, column, sum[0]);
+    DotResult(b_, e_, sides_.lhs, sides_.rhs, arrays_, sum_type_, group).Store(row, column, sum[0]);
   }
 
  private:
@@ -51,6 +51,7 @@ class ConvolutionEmitter {
     return b_.CreateAdd(b_.CreateMul(x, y), sum);
   }
 
+  const Expression& e_;
   const DotSides& sides_;
   Builder& b_;
   KernelArrays& arrays_;
@@ -71,12 +72,11 @@ bool CanConvolveOnGpu(const Instruction& i) {
 bool AddConvolutionKernels(const KernelRequest& request, std::vector<Kernel>& out) {
   if (request.expression.subject->opcode() != Opcode::kConvolution) return false;
   const DotSides sides = *SidesOfProduct(request.expression);
-  const Shape& result = request.expression.shapes[0];
   Kernel kernel;
-  kernel.units = result.ElementCount();
-  kernel.emit = [sides, result](Builder& b, KernelArrays& arrays, llvm::Value* begin,
-                                llvm::Value*) {
-    ConvolutionEmitter(sides, result, b, arrays).Emit(begin);
+  kernel.units = request.expression.shapes[0].ElementCount();
+  kernel.emit = [sides, e = request.expression](Builder& b, KernelArrays& arrays,
+                                                llvm::Value* begin, llvm::Value*) {
+    ConvolutionEmitter(e, sides, b, arrays).Emit(begin);
   };
   out.push_back(std::move(kernel));
   return true;

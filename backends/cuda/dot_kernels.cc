@@ -13,7 +13,8 @@
 // along the dimension that is fastest in memory, four neighbours each where its length allows it.
 // Past the ends of matrices, loads are moved inside and, along k, replaced by zeros.
 //
-// Limits: the dot is the whole of the kernel; no complex numbers, no elements below a byte.
+// Limits: the dot, and what finishes its elements, is the whole of the kernel; no complex numbers,
+// no elements below a byte.
 #include "backends/cuda/dot_kernels.h"
 
 #include <algorithm>
@@ -84,9 +85,9 @@ void PlanTiles(DotPlan& plan) {
 }
 
 std::optional<DotPlan> PlanDot(const Expression& e) {
-  const Instruction& dot = *e.subject;
   const std::optional<DotSides> sides = SidesOfProduct(e);
   if (!sides.has_value()) return std::nullopt;
+  const Instruction& dot = *ProductOf(e);
   for (const Shape& shape : {dot.shape(), dot.operand(0)->shape(), dot.operand(1)->shape()})
     if (!IsSupported(shape.type)) return std::nullopt;
   DotPlan plan;
@@ -111,7 +112,7 @@ class TiledDotEmitter {
         group_(b, kBlockThreads, b.CreateAnd(unit, b.Index(kBlockThreads - 1))),
         batch_(b.CreateUDiv(unit,
                             b.Index(kBlockThreads * plan.Tiles(plan.lhs) * plan.Tiles(plan.rhs)))),
-        result_(b, plan.lhs, plan.rhs, arrays.result(0), plan.sum_type, batch_) {
+        result_(b, plan.e, plan.lhs, plan.rhs, arrays, plan.sum_type, batch_) {
     emitter_.set_excess(true);
     emitter_.set_plain_nans(HasPlainNaNs(plan.e));
     BindLeaves(emitter_, plan.e, arrays);

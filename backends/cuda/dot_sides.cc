@@ -7,6 +7,7 @@
 // ConvolutionMap. No data moves.
 #include "backends/cuda/dot_sides.h"
 
+#include "analysis/dot_finish.h"
 #include "ir/attributes.h"
 #include "ops/dim_lists.h"
 
@@ -73,13 +74,62 @@ MatrixElement DotSide::At(Builder& b, llvm::Value* at_batch, llvm::Value* at_fre
   return element;
 }
 
+const Instruction* ProductOf(const Expression& e) {
+  const Opcode opcode = e.subject->opcode();
+  if (opcode == Opcode::kDot || opcode == Opcode::kConvolution) return e.subject;
+  return FindFinishedDot(*e.subject);
+}
+
 std::optional<DotSides> SidesOfProduct(const Expression& e) {
-  const Instruction& product = *e.subject;
-  if (product.opcode() == Opcode::kConvolution) return SidesOfConvolution(product);
-  if (product.opcode() != Opcode::kDot) return std::nullopt;
-  const auto& dims = product.attr<DotAttrs>();
-  return DotSides{MakeSide(product, 0, dims.lhs_batch_dims, dims.lhs_contracting_dims),
-                  MakeSide(product, 1, dims.rhs_batch_dims, dims.rhs_contracting_dims)};
+  const Instruction* const product = ProductOf(e);
+  if (product == nullptr) return std::nullopt;
+  DotSides sides;
+  if (product->opcode() == Opcode::kConvolution) {
+    sides = SidesOfConvolution(*product);
+  } else {
+    const auto& dims = product->attr<DotAttrs>();
+    sides = {MakeSide(*product, 0, dims.lhs_batch_dims, dims.lhs_contracting_dims),
+             MakeSide(*product, 1, dims.rhs_batch_dims, dims.rhs_contracting_dims)};
+  }
+  for (DotSide* side : {&sides.lhs, &sides.rhs})
+    side->array = product == e.subject ? side->number : side->operand->parameter_number();
+  return sides;
+}
+
+DotResult::DotResult(Builder& b, const Expression& e, const DotSide& lhs, const DotSide& rhs,
+                     KernelArrays& arrays, ElementType sum_type, llvm::Value* batch)
+    : b_(b),
+      e_(e),
+      product_(ProductOf(e)),
+      lhs_(lhs),
+      rhs_(rhs),
+      arrays_(arrays),
+      array_(arrays.result(0)),
+      emitter_(b),
+      sum_type_(sum_type),
+      batch_(batch) {
+  if (!is_finished()) return;
+  emitter_.set_excess(true);
+  BindLeaves(emitter_, e, arrays);
+}
+
+std::vector<ScalarValue> DotResult::FinishedAt(const ElementIndex& index, llvm::Value* sum) {
+  const ElementType type = product_->shape().type;
+  const ScalarValue own = EmitConvert(b_, sum_type_, type, {sum});
+  if (!is_finished()) return {own};
+  const ScalarValue taken = EmitConvert(b_, type, emitter_.TypeOf(product_->shape()), own);
+  emitter_.BeginScope();
+  emitter_.BindRounded(product_, [taken](const ElementIndex&) { return taken; });
+  std::vector<ScalarValue> values;
+  for (size_t r = 0; r < e_.roots.size(); ++r)
+    values.push_back(emitter_.EmitRounded(e_.roots[r], index, e_.root_leaves[r]));
+  emitter_.EndScope();
+  return values;
+}
+
+std::vector<ScalarValue> DotResult::Finished(llvm::Value* row, llvm::Value* column,
+                                             llvm::Value* sum) {
+  return FinishedAt(ElementIndex::Multi(IndexOf(row, column)), sum);
 }
 
 bool DotResult::HasRuns(int64_t count) const {
@@ -97,8 +147,10 @@ llvm::Value* DotResult::AddressOf(llvm::Value* row, llvm::Value* column) {
 }
 
 void DotResult::Store(llvm::Value* row, llvm::Value* column, llvm::Value* sum) {
-  StoreTo(b_, array_, ElementIndex::Multi(IndexOf(row, column)),
-          EmitConvert(b_, sum_type_, array_.shape.type, {sum}));
+  const ElementIndex index = ElementIndex::Multi(IndexOf(row, column));
+  const std::vector<ScalarValue> values = FinishedAt(index, sum);
+  for (size_t r = 0; r < values.size(); ++r)
+    StoreTo(b_, arrays_.result(static_cast<int64_t>(r)), index, values[r]);
 }
 
 std::vector<llvm::Value*> DotResult::IndexOf(llvm::Value* row, llvm::Value* column) {

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "backends/cuda/convolution_map.h"
+#include "codegen/element_emitter.h"
 #include "codegen/kernels.h"
 #include "ir/instruction.h"
 
@@ -35,6 +36,7 @@ struct DimGroup {
 struct DotSide {
   const Instruction* operand = nullptr;
   int64_t number = 0;  // of the operand: 0 or 1
+  int64_t array = 0;   // the same among the operands of what runs: a fusion may finish the product
   DimGroup batch, free, summed;
   std::shared_ptr<const ConvolutionMap> map;  // null: a dot
 
@@ -52,18 +54,26 @@ struct DotSides {
   int64_t terms() const { return lhs.summed.size; }
 };
 
-// The sides of an expression that is one dot or convolution; nothing for others.
+// The dot or convolution that an expression is, or the dot of operands that its other instructions
+// finish element by element (analysis/dot_finish.h); null for others.
+const Instruction* ProductOf(const Expression& expression);
+// The sides of that product; nothing where there is none.
 std::optional<DotSides> SidesOfProduct(const Expression& expression);
 
-// Stores elements of a dot's result, whose dimensions are batch, those of lhs.free, of rhs.free.
+// Stores elements of a dot's result, whose dimensions are batch, those of lhs.free, of rhs.free,
+// with what an expression makes of them.
 class DotResult {
  public:
-  // `sum_type`: of the values that are stored, which are converted. The sides outlive this.
-  DotResult(Builder& b, const DotSide& lhs, const DotSide& rhs, ArrayRef array,
-            ElementType sum_type, llvm::Value* batch)
-      : b_(b), lhs_(lhs), rhs_(rhs), array_(std::move(array)), sum_type_(sum_type), batch_(batch) {}
+  // `sum_type`: of the sums that are stored, which are converted. The expression and the sides
+  // outlive this.
+  DotResult(Builder& b, const Expression& e, const DotSide& lhs, const DotSide& rhs,
+            KernelArrays& arrays, ElementType sum_type, llvm::Value* batch);
 
+  // Of the first result.
   ElementType type() const { return array_.shape.type; }
+  bool is_finished() const { return product_ != e_.subject; }
+  // The elements of all results at a place where the product has `sum`.
+  std::vector<ScalarValue> Finished(llvm::Value* row, llvm::Value* column, llvm::Value* sum);
   // Whether `count` neighbours along columns, from a multiple of it on, are neighbours in memory.
   bool HasRuns(int64_t count) const;
   llvm::Value* AddressOf(llvm::Value* row, llvm::Value* column);
@@ -79,9 +89,15 @@ class DotResult {
   std::vector<llvm::Value*> IndexOf(llvm::Value* row, llvm::Value* column);
   void IfInside(llvm::Value* at, int64_t size, int64_t tile, absl::FunctionRef<void()> body);
 
+  std::vector<ScalarValue> FinishedAt(const ElementIndex& index, llvm::Value* sum);
+
   Builder& b_;
+  const Expression& e_;
+  const Instruction* const product_;
   const DotSide &lhs_, &rhs_;
+  KernelArrays& arrays_;
   const ArrayRef array_;
+  ElementEmitter emitter_;
   const ElementType sum_type_;
   llvm::Value* const batch_;
 };

@@ -15,7 +15,7 @@
 // 16 spare bytes, so that the eight lines of a matrix lie in different banks. Past the ends of
 // matrices, loads are moved inside and, along k, replaced by zeros.
 //
-// Limits: the dot is the whole of the kernel.
+// Limits: the dot, and what finishes its elements, is the whole of the kernel.
 #include "backends/cuda/tensor_dot_kernels.h"
 
 #include <algorithm>
@@ -120,7 +120,7 @@ std::optional<TensorPlan> PlanTensorDot(const Expression& e) {
   plan.e = e;
   static_cast<DotSide&>(plan.lhs) = sides->lhs;
   static_cast<DotSide&>(plan.rhs) = sides->rhs;
-  if (!ChooseTypes(plan, e.subject->shape().type)) return std::nullopt;
+  if (!ChooseTypes(plan, ProductOf(e)->shape().type)) return std::nullopt;
   if (plan.lhs.batch.size == 0 ||
       std::min({plan.lhs.free.size, plan.rhs.free.size, plan.terms()}) < kSmall)
     return std::nullopt;
@@ -137,14 +137,14 @@ class TensorDotEmitter {
         group_(b, kBlockThreads, b.CreateAnd(unit, b.Index(kBlockThreads - 1))),
         batch_(b.CreateUDiv(unit,
                             b.Index(kBlockThreads * plan.Tiles(plan.lhs) * plan.Tiles(plan.rhs)))),
-        result_(b, plan.lhs, plan.rhs, arrays.result(0), plan.sum_type, batch_) {
+        result_(b, plan.e, plan.lhs, plan.rhs, arrays, plan.sum_type, batch_) {
     llvm::Value* const block = b.CreateUDiv(unit, b.Index(kBlockThreads));
     llvm::Value* const row_of_tiles = b.CreateUDiv(block, b.Index(plan.Tiles(plan.rhs)));
     lhs_ = {&plan.lhs, b.CreateURem(row_of_tiles, b.Index(plan.Tiles(plan.lhs))), {}};
     rhs_ = {&plan.rhs, b.CreateURem(block, b.Index(plan.Tiles(plan.rhs))), {}};
     for (Tile* tile : {&lhs_, &rhs_}) {
       tile->first = Scale(b, tile->first, tile->side->tile);
-      tile->array = arrays.operand(tile->side->number);
+      tile->array = arrays.operand(tile->side->array);
       tile->shared = MakeShared(b, b.getInt8Ty(), 2 * tile->side->bytes());
     }
     lane_ = b.CreateAnd(group_.lane(), b.Index(31));

@@ -50,9 +50,9 @@ constexpr int64_t kGroupLineBytes = 128;
 constexpr int64_t kPieceBytes = 16;
 constexpr int64_t kGroupStepBytes = 32;  // of one instruction along k
 constexpr int64_t kLinesAtOnce = kBlockThreads * kPieceBytes / kGroupLineBytes;
-constexpr int64_t kBand = 8;        // rows of tiles that are walked together
-constexpr int64_t kFewBlocks = 64;  // half as many as a device has multiprocessors
-constexpr int64_t kMinSegment = 4;  // steps of a block where dots are split along k
+constexpr int64_t kBand = 8;         // rows of tiles that are walked together
+constexpr int64_t kFewBlocks = 64;   // half as many as a device has multiprocessors
+constexpr int64_t kMinSegment = 4;   // steps of a block where dots are split along k
 constexpr int64_t kPartColumns = 2;  // eighths of columns of a block of the second kernel
 
 struct WarpgroupSide : DotSide {
@@ -66,6 +66,7 @@ struct WarpgroupSide : DotSide {
 };
 
 struct WarpgroupPlan {
+  Expression e;
   WarpgroupSide lhs, rhs;
   ElementType sum_type = ElementType::kF32;
 
@@ -110,9 +111,10 @@ std::optional<WarpgroupPlan> PlanWarpgroupDot(const Expression& e) {
   const std::optional<DotSides> sides = SidesOfProduct(e);
   if (!sides.has_value()) return std::nullopt;
   WarpgroupPlan plan;
+  plan.e = e;
   static_cast<DotSide&>(plan.lhs) = sides->lhs;
   static_cast<DotSide&>(plan.rhs) = sides->rhs;
-  if (!ChooseTypes(plan, e.subject->shape().type)) return std::nullopt;
+  if (!ChooseTypes(plan, ProductOf(e)->shape().type)) return std::nullopt;
   if (!PlanLoads(plan.lhs) || !PlanLoads(plan.rhs)) return std::nullopt;
   if (plan.terms() < plan.lhs.depth()) return std::nullopt;
   plan.rhs.tile = 256;
@@ -196,11 +198,12 @@ class WarpgroupDotEmitter {
         block_(b.CreateUDiv(unit, b.Index(kBlockThreads))),
         tile_(b.CreateURem(block_, b.Index(plan.AllTiles()))),
         place_(plan, b, tile_),
-        result_(b, plan.lhs, plan.rhs, arrays.result(0), plan.sum_type, place_.batch) {
-    lhs_ = {&plan.lhs, arrays.operand(0), place_.row, 0};
-    rhs_ = {&plan.rhs, arrays.operand(1), place_.column, plan.stages * plan.lhs.bytes()};
+        result_(b, plan.e, plan.lhs, plan.rhs, arrays, plan.sum_type, place_.batch) {
+    lhs_ = {&plan.lhs, arrays.operand(plan.lhs.array), place_.row, 0};
+    rhs_ = {&plan.rhs, arrays.operand(plan.rhs.array), place_.column,
+            plan.stages * plan.lhs.bytes()};
     turns_ = plan.segments == 1 && result_.HasRuns(kPieceBytes / 2) &&
-             ByteWidth(arrays.result(0).shape.type) == 2;
+             ByteWidth(arrays.result(0).shape.type) == 2 && (!result_.is_finished() || IsEven());
     const int64_t stages = plan.stages * (plan.lhs.bytes() + plan.rhs.bytes());
     shared_ = MakeDynamicShared(b, std::max(stages, turns_ ? 4 * kRowTile * LineWords() : 0));
     if (plan.segments == 1) return;
@@ -403,6 +406,12 @@ class WarpgroupDotEmitter {
                                   group_.lane()));
   }
 
+  // Whether every place of a tile is one of the result, and there is one result.
+  bool IsEven() const {
+    return plan_.e.roots.size() == 1 && plan_.lhs.free.size % plan_.lhs.tile == 0 &&
+           plan_.rhs.free.size % plan_.rhs.tile == 0;
+  }
+
   // Words of a row of the result in shared memory: eight rows begin in different banks.
   int64_t LineWords() const { return plan_.rhs.tile / 2 + 4; }
 
@@ -410,8 +419,8 @@ class WarpgroupDotEmitter {
   void StoreRows(const Fragment& fragment, const Values& sums) {
     group_.Meet();  // the last tiles have been read
     const ElementType type = result_.type();
-    const auto bits = [&](llvm::Value* sum) {
-      return ToWords(b_, ToMemoryForm(b_, type, EmitConvert(b_, plan_.sum_type, type, {sum})));
+    const auto bits = [&](llvm::Value* row, llvm::Value* column, llvm::Value* sum) {
+      return ToWords(b_, ToMemoryForm(b_, type, result_.Finished(row, column, sum)[0]));
     };
     for (size_t k = 0; k < sums.size(); k += 2) {
       const auto half = static_cast<int64_t>(k / 2 % 2), eighth = static_cast<int64_t>(k / 4);
@@ -419,8 +428,12 @@ class WarpgroupDotEmitter {
       llvm::Value* const at =
           b_.CreateNSWAdd(Scale(b_, row, LineWords()),
                           b_.CreateNSWAdd(b_.CreateLShr(fragment.column, 1), b_.Index(4 * eighth)));
-      b_.CreateStore(b_.CreateOr(bits(sums[k]), b_.CreateShl(bits(sums[k + 1]), 16)),
-                     SharedPlace(Scale(b_, at, 4)));
+      llvm::Value* const to = b_.CreateNSWAdd(place_.row, row);
+      llvm::Value* const column =
+          b_.CreateNSWAdd(b_.CreateNSWAdd(place_.column, fragment.column), b_.Index(8 * eighth));
+      llvm::Value* const low = bits(to, column, sums[k]);
+      llvm::Value* const high = bits(to, b_.CreateNSWAdd(column, b_.Index(1)), sums[k + 1]);
+      b_.CreateStore(b_.CreateOr(low, b_.CreateShl(high, 16)), SharedPlace(Scale(b_, at, 4)));
     }
     b_.CreateIntrinsic(llvm::Intrinsic::nvvm_bar_warp_sync, {}, {b_.getInt32(0xffffffffu)});
     StoreWarpRows(fragment);
@@ -429,16 +442,15 @@ class WarpgroupDotEmitter {
   void StoreWarpRows(const Fragment& fragment) {
     const int64_t pieces = plan_.rhs.tile * 2 / kPieceBytes, rows = kWarp / pieces;
     llvm::Value* const piece = b_.CreateURem(fragment.lane, b_.Index(pieces));
-    llvm::Value* const first = b_.CreateNSWAdd(
-        Scale(b_, Warp(), 16), b_.CreateUDiv(fragment.lane, b_.Index(pieces)));
-    llvm::Value* const column =
-        b_.CreateNSWAdd(place_.column, Scale(b_, piece, kPieceBytes / 2));
+    llvm::Value* const first =
+        b_.CreateNSWAdd(Scale(b_, Warp(), 16), b_.CreateUDiv(fragment.lane, b_.Index(pieces)));
+    llvm::Value* const column = b_.CreateNSWAdd(place_.column, Scale(b_, piece, kPieceBytes / 2));
     auto* const words = llvm::FixedVectorType::get(b_.getInt32Ty(), 4);
     result_.IfColumn(column, plan_.rhs.tile, [&] {
       for (int64_t k = 0; k < 16; k += rows) {
         llvm::Value* const row = b_.CreateNSWAdd(first, b_.Index(k));
-        llvm::Value* const from = SharedPlace(b_.CreateNSWAdd(
-            Scale(b_, row, 4 * LineWords()), Scale(b_, piece, kPieceBytes)));
+        llvm::Value* const from = SharedPlace(
+            b_.CreateNSWAdd(Scale(b_, row, 4 * LineWords()), Scale(b_, piece, kPieceBytes)));
         llvm::Value* const loaded = b_.CreateAlignedLoad(words, from, llvm::Align(kPieceBytes));
         llvm::Value* const to = b_.CreateNSWAdd(place_.row, row);
         result_.IfRow(to, plan_.lhs.tile, [&] {
@@ -455,7 +467,7 @@ class WarpgroupDotEmitter {
   const TilePlace place_;
   DotResult result_;
   Tile lhs_, rhs_;
-  bool turns_ = false;  // whether results go through shared memory
+  bool turns_ = false;                                 // whether results go through shared memory
   llvm::Value *segment_ = nullptr, *first_ = nullptr;  // of several: its number, its first step
   llvm::Value* shared_ = nullptr;
 };
@@ -469,15 +481,14 @@ struct SegmentSumPlan : WarpgroupPlan {
 
 class SegmentSumEmitter {
  public:
-  SegmentSumEmitter(const SegmentSumPlan& plan, Builder& b, KernelArrays& arrays,
-                    llvm::Value* unit)
+  SegmentSumEmitter(const SegmentSumPlan& plan, Builder& b, KernelArrays& arrays, llvm::Value* unit)
       : plan_(plan),
         b_(b),
         thread_(b.CreateAnd(unit, b.Index(kBlockThreads - 1))),
         tile_(b.CreateUDiv(unit, b.Index(kBlockThreads * plan.Parts()))),
         part_(b.CreateURem(b.CreateUDiv(unit, b.Index(kBlockThreads)), b.Index(plan.Parts()))),
         place_(plan, b, tile_),
-        result_(b, plan.lhs, plan.rhs, arrays.result(0), plan.sum_type, place_.batch) {}
+        result_(b, plan.e, plan.lhs, plan.rhs, arrays, plan.sum_type, place_.batch) {}
 
   void Emit() {
     Values sums;
@@ -493,8 +504,8 @@ class SegmentSumEmitter {
     llvm::Value* const number = b_.CreateNSWAdd(Scale(b_, part_, 4 * kPartColumns), b_.Index(k));
     llvm::Value* sum = nullptr;
     for (int64_t segment = 0; segment < plan_.segments; ++segment) {
-      llvm::Value* const part = b_.CreateLoad(
-          type, ScratchPlace(plan_, b_, b_.Index(segment), tile_, number, thread_));
+      llvm::Value* const part =
+          b_.CreateLoad(type, ScratchPlace(plan_, b_, b_.Index(segment), tile_, number, thread_));
       if (sum == nullptr)
         sum = part;
       else

@@ -1,0 +1,79 @@
+// Dots with what finishes their elements: one walk over a fusion's body, operands before users,
+// that tells what depends on the dot. Linear.
+#include "analysis/dot_finish.h"
+
+#include "absl/container/flat_hash_set.h"
+#include "ir/computation.h"
+#include "ir/op_facts.h"
+
+namespace hlokit {
+namespace {
+
+using Set = absl::flat_hash_set<const Instruction*>;
+
+bool IsElementwise(const Instruction& i) {
+  return HasTrait(i.opcode(), kElementwise) && i.shape().IsArray() && i.called().empty();
+}
+
+bool IsCheap(const Instruction& i) {
+  switch (i.opcode()) {
+    case Opcode::kParameter:
+    case Opcode::kConstant:
+    case Opcode::kBroadcast:
+    case Opcode::kIota:
+      return i.shape().IsArray();
+    default:
+      return IsElementwise(i);
+  }
+}
+
+// Of the elements of `made`, all at their places in `dims`.
+bool IsMadeOf(const Computation& body, Set made, const DimVector& dims) {
+  const Instruction* const root = body.root();
+  const bool several = root->opcode() == Opcode::kTuple;
+  for (const Instruction* i : body.PostOrder()) {
+    if (made.contains(i) || (several && i == root)) continue;
+    bool depends = false;
+    for (const Instruction* operand : i->operands()) {
+      depends |= made.contains(operand);
+      if (made.contains(operand) && operand->shape().dims != dims) return false;
+    }
+    if (!depends && !IsCheap(*i)) return false;
+    if (!depends) continue;
+    if (!IsElementwise(*i) || i->shape().dims != dims) return false;
+    made.insert(i);
+  }
+  if (!several) return made.contains(root);
+  for (const Instruction* result : root->operands())
+    if (!made.contains(result) || !result->shape().IsArray()) return false;
+  return root->operand_count() > 0;
+}
+
+}  // namespace
+
+bool FinishesElements(const Instruction& user, const Instruction& value) {
+  const DimVector& dims = value.shape().dims;
+  if (user.opcode() != Opcode::kFusion) return IsElementwise(user) && user.shape().dims == dims;
+  Set made;
+  for (int64_t k = 0; k < user.operand_count(); ++k)
+    if (user.operand(k) == &value) made.insert(user.to_apply()->parameter(k));
+  return IsMadeOf(*user.to_apply(), std::move(made), dims);
+}
+
+const Instruction* FindFinishedDot(const Instruction& fusion) {
+  if (fusion.opcode() != Opcode::kFusion) return nullptr;
+  const Instruction* dot = nullptr;
+  bool one = true;
+  fusion.to_apply()->ForEach([&](const Instruction* i) {
+    if (i->opcode() != Opcode::kDot) return;
+    one &= dot == nullptr;
+    dot = i;
+  });
+  if (dot == nullptr || !one || dot->operand_count() != 2 || !dot->operand(0)->IsParameter() ||
+      !dot->operand(1)->IsParameter() || dot == fusion.to_apply()->root())
+    return nullptr;
+  return IsMadeOf(*fusion.to_apply(), {dot}, dot->shape().dims) ? dot : nullptr;
+}
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

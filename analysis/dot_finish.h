@@ -1,0 +1,20 @@
+// A dot and what follows on its elements one by one, whatever it is:
+//   s = dot(a, b)      result = tanh(s * scale + broadcast(bias)), several results of the same
+//   places
+// Kernels of dots store such results in the place of the dot's. ProductFinish (product_finish.h) is
+// narrower, for the runtime's kernels.
+#pragma once
+
+#include "ir/instruction.h"
+
+namespace hlokit {
+
+// Whether all that `user`, an elementwise instruction or a fusion, gives is made element by element
+// of those of its operand `value`, at the same places, and of what has no other costs.
+bool FinishesElements(const Instruction& user, const Instruction& value);
+
+// The dot of two operands of a fusion that does nothing but finish its elements; null for others.
+const Instruction* FindFinishedDot(const Instruction& fusion);
+
+}  // namespace hlokit
+// SPDX-License-Identifier: Apache-2.0

@@ -14,6 +14,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "stablehlo/text/text_reader.h"
 #include "stablehlo/text/text_reader_internal.h"
 
 namespace hlokit {

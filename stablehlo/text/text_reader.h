@@ -19,5 +19,8 @@ absl::StatusOr<std::unique_ptr<MlirModule>> ReadMlirText(absl::string_view text,
 absl::StatusOr<const MlirAttribute*> ReadMlirAttribute(absl::string_view text, MlirModule& module);
 absl::StatusOr<const MlirType*> ReadMlirType(absl::string_view text, MlirModule& module);
 
+// The form of a pretty operation, a row of forms.def; empty where there is none.
+absl::string_view FormOf(absl::string_view operation);
+
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -152,8 +152,5 @@ class MlirTextReader {
   int depth_ = 0;
 };
 
-// The form of a pretty operation, a row of forms.def; empty where there is none.
-absl::string_view FormOf(absl::string_view operation);
-
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -11,6 +11,7 @@
 #include "passes/rewrite/extract.h"
 #include "printer/printer.h"
 #include "printer/whole_text.h"
+#include "stablehlo/write/pretty_text.h"
 #include "stablehlo/write/writer.h"
 #include "support/file.h"
 #include "support/status.h"
@@ -50,6 +51,10 @@ struct OutputFormat {
   std::optional<ProtoEncoding> proto;
 };
 
+bool IsStablehlo(absl::string_view format) {
+  return format == "stablehlo" || format == "stablehlo-pretty";
+}
+
 absl::StatusOr<ProtoEncoding> ProtoEncodingOf(const OptOptions& o) {
   if (o.split_input_file)
     return InvalidArgument("--format=", o.format,
@@ -82,8 +87,8 @@ absl::StatusOr<OutputFormat> FormatOf(const OptOptions& o) {
         "--simulate gives a report, no module: leave out --format, --stage, --hash");
   if (o.simulate.topology.empty() && !o.simulate.what_if.empty())
     return InvalidArgument("--what-if changes the topology of --simulate");
-  if (o.format == "stablehlo" && !IsHloStage(o.stage))
-    return InvalidArgument("--format=stablehlo is for modules, which --stage=", o.stage,
+  if (IsStablehlo(o.format) && !IsHloStage(o.stage))
+    return InvalidArgument("--format=", o.format, " is for modules, which --stage=", o.stage,
                            " does not give");
   if (o.format == "pb" || o.format == "pbtxt" || o.format == "json") {
     ASSIGN_OR_RETURN(format.proto, ProtoEncodingOf(o));
@@ -217,8 +222,9 @@ int Process(OptOptions o, const std::string& passes, const OutputFormat& format,
     const auto made = SimulationText(*loaded->module, o.simulate);
     if (!made.ok()) return ReportError(kTool, made.status(), source.get());
     out += *made;
-  } else if (o.format == "stablehlo") {
+  } else if (IsStablehlo(o.format)) {
     auto made = WriteStablehlo(*loaded->module);
+    if (made.ok() && o.format == "stablehlo-pretty") made = PrettyStablehlo(*made);
     if (!made.ok()) return ReportError(kTool, made.status(), source.get());
     out += *made;
   } else if (IsSummary(o.format) && IsHloStage(o.stage)) {

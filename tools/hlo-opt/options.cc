@@ -143,10 +143,11 @@ void AddFormFlags(CLI::App& app, OptOptions& o) {
   app.add_option("--opt-level", o.opt_level, "0 to 3, of code generation")->check(CLI::Range(0, 3));
   app.add_option(
          "--format", o.format,
-         "text, short, canonical, fingerprint; pb, pbtxt or json: an HloModuleProto; stablehlo; "
-         "signature: what the entry takes and gives; operations: a line each, by types")
+         "text, short, canonical, fingerprint; pb, pbtxt or json: an HloModuleProto; stablehlo, "
+         "stablehlo-pretty; signature: what the entry takes and gives; operations: a line each, by "
+         "types")
       ->check(CLI::IsMember({"text", "short", "canonical", "fingerprint", "hlo", "pb", "pbtxt",
-                             "json", "stablehlo", "signature", "operations"}));
+                             "json", "stablehlo", "stablehlo-pretty", "signature", "operations"}));
   app.add_flag_callback(
       "--emit-proto", [&o] { o.format = "pb"; }, "the same as --format=pb");
   app.add_option(

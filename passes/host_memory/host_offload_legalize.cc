@@ -29,6 +29,53 @@ Made CopyBeforeMove(Instruction* i, Rewriter& r) {
 Made CopyBehindMove(Instruction* i, Rewriter& r) {
   Instruction* copy = i->operand(0);
   Instruction* moved = r.Clone(i, copy->operand(0)->shape(), {copy->operand(0)});
+  moved->set_name(i->name());  // whose place it takes
+  return r.Clone(copy, i->shape(), {moved});
+}
+
+// The dimensions of more than one element, from the slowest to the fastest in memory, by their
+// number among those.
+DimVector LongOrder(const Shape& shape) {
+  DimVector number(shape.rank(), -1), order;
+  int64_t next = 0;
+  for (int64_t d = 0; d < shape.rank(); ++d)
+    if (shape.dims[d] != 1) number[d] = next++;
+  const DimVector& minor = shape.MinorToMajor();
+  for (size_t k = minor.size(); k-- > 0;)
+    if (number[minor[k]] >= 0) order.push_back(number[minor[k]]);
+  return order;
+}
+
+DimVector LongDims(const Shape& shape) {
+  DimVector dims;
+  for (const int64_t size : shape.dims)
+    if (size != 1) dims.push_back(size);
+  return dims;
+}
+
+// `shape` in the order of `like`, which differs in dimensions of one element alone; these come
+// first in memory.
+Shape InOrderOf(const Shape& like, Shape shape) {
+  DimVector places, order;
+  for (int64_t d = 0; d < shape.rank(); ++d) (shape.dims[d] == 1 ? order : places).push_back(d);
+  for (const int64_t k : LongOrder(like)) order.push_back(places[k]);
+  shape.layout = like.layout;
+  shape.layout.minor_to_major.assign(order.rbegin(), order.rend());
+  return shape;
+}
+
+// bitcast(copy(x)) where the bitcast only takes or gives dimensions of one element.
+Made CopyBehindBitcastAndMove(Instruction* i, Rewriter& r) {
+  const Instruction *bitcast = i->operand(0), *copy = bitcast->operand(0);
+  if (copy->opcode() != Opcode::kCopy || !HasNoOtherUser(copy) || !copy->shape().IsArray() ||
+      copy->shape().type != bitcast->shape().type ||
+      LongDims(copy->shape()) != LongDims(bitcast->shape()) ||
+      LongOrder(copy->shape()) != LongOrder(bitcast->shape()))
+    return nullptr;
+  Instruction* x = copy->operand(0);
+  Instruction* cast = r.Clone(bitcast, InOrderOf(x->shape(), bitcast->shape()), {x});
+  Instruction* moved = r.Clone(i, cast->shape(), {cast});
+  moved->set_name(i->name());
   return r.Clone(copy, i->shape(), {moved});
 }
 
@@ -68,6 +115,7 @@ Made Legalize(Instruction* i, Rewriter& r) {
   if (i->opcode() == Opcode::kDynamicUpdateSlice) return OwnBroadcast(i, r);
   if (!IsUnaryCallOf(i, kMoveToDevice) || !HasNoOtherUser(i->operand(0))) return nullptr;
   if (i->operand(0)->opcode() == Opcode::kCopy) return CopyBehindMove(i, r);
+  if (i->operand(0)->opcode() == Opcode::kBitcast) return CopyBehindBitcastAndMove(i, r);
   return i->operand(0)->opcode() == Opcode::kSlice ? SliceDynamically(i, r) : nullptr;
 }
 
@@ -108,7 +156,8 @@ Made TransferAsync(Instruction* i, Rewriter& r) {
 }  // namespace
 
 // host-offload-legalize. Matches layout changes right after MoveToHost, which move before it, and
-// right before MoveToDevice, which move after it, so that only the device changes layouts; slices
+// right before MoveToDevice (or before a bitcast that takes or gives dimensions of one element),
+// which move after it, so that only the device changes layouts; slices
 // without strides that are moved to the device, which become dynamic slices; broadcasts into which
 // several updates are moved, of which each gets its own. Exact.
 std::unique_ptr<Pass> CreateHostOffloadLegalize() {

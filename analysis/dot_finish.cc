@@ -1,8 +1,9 @@
-// Dots with what finishes their elements: one walk over a fusion's body, operands before users,
-// that tells what depends on the dot. Linear.
+// Dots and convolutions with what finishes their elements: one walk over a fusion's body, operands
+// before users, that tells what depends on the dot. Linear.
 #include "analysis/dot_finish.h"
 
 #include "absl/container/flat_hash_set.h"
+#include "analysis/emittable.h"
 #include "ir/computation.h"
 #include "ir/op_facts.h"
 
@@ -60,12 +61,12 @@ bool FinishesElements(const Instruction& user, const Instruction& value) {
   return IsMadeOf(*user.to_apply(), std::move(made), dims);
 }
 
-const Instruction* FindFinishedDot(const Instruction& fusion) {
+const Instruction* FindFinishedElements(const Instruction& fusion) {
   if (fusion.opcode() != Opcode::kFusion) return nullptr;
   const Instruction* dot = nullptr;
   bool one = true;
   fusion.to_apply()->ForEach([&](const Instruction* i) {
-    if (i->opcode() != Opcode::kDot) return;
+    if (i->opcode() != Opcode::kDot && i->opcode() != Opcode::kConvolution) return;
     one &= dot == nullptr;
     dot = i;
   });
@@ -73,6 +74,24 @@ const Instruction* FindFinishedDot(const Instruction& fusion) {
       !dot->operand(1)->IsParameter() || dot == fusion.to_apply()->root())
     return nullptr;
   return IsMadeOf(*fusion.to_apply(), {dot}, dot->shape().dims) ? dot : nullptr;
+}
+
+bool IsOfPlainNumbers(const Instruction& convolution) {
+  for (const Shape* shape :
+       {&convolution.shape(), &convolution.operand(0)->shape(), &convolution.operand(1)->shape()}) {
+    const bool is_number = IsFloat(shape->type) || IsInteger(shape->type);
+    if (!is_number || IsSubByte(shape->type) || shape->HasDynamicDims()) return false;
+  }
+  return true;
+}
+
+bool IsFinishedConvolution(const Instruction& fusion) {
+  const Instruction* const product = FindFinishedElements(fusion);
+  if (product == nullptr || product->opcode() != Opcode::kConvolution) return false;
+  bool all = IsOfPlainNumbers(*product);
+  fusion.to_apply()->ForEach(
+      [&](const Instruction* part) { all &= part == product || CanEmitElement(*part); });
+  return all;
 }
 
 }  // namespace hlokit

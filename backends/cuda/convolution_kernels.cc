@@ -4,11 +4,14 @@
 // (dot_kernels.cc, tensor_dot_kernels.cc, warpgroup_dot_kernels.cc).
 #include "backends/cuda/convolution_kernels.h"
 
+#include "analysis/dot_finish.h"
 #include "backends/cuda/dot_sides.h"
 #include "types/float_convert.h"
 
 namespace hlokit {
 namespace {
+
+ElementType SumTypeOf(ElementType type) { return IsNarrowFloat(type) ? ElementType::kF32 : type; }
 
 // Emits one element of the result.
 class ConvolutionEmitter {
@@ -18,7 +21,7 @@ class ConvolutionEmitter {
         sides_(sides),
         b_(b),
         arrays_(arrays),
-        sum_type_(IsNarrowFloat(e.shapes[0].type) ? ElementType::kF32 : e.shapes[0].type) {}
+        sum_type_(SumTypeOf(ProductOf(e)->shape().type)) {}
 
   void Emit(llvm::Value* unit) {
     const int64_t columns = sides_.rhs.free.size, rows = sides_.lhs.free.size;
@@ -38,7 +41,7 @@ class ConvolutionEmitter {
 
  private:
   llvm::Value* Load(const DotSide& side, const MatrixElement& place) {
-    const ArrayRef array = arrays_.operand(side.number);
+    const ArrayRef array = arrays_.operand(side.array);
     const ScalarValue x = LoadFrom(b_, array, ElementIndex::Multi(place.multi));
     llvm::Value* const value = EmitConvert(b_, array.shape.type, sum_type_, x).re;
     if (place.inside == nullptr) return value;
@@ -61,16 +64,12 @@ class ConvolutionEmitter {
 }  // namespace
 
 bool CanConvolveOnGpu(const Instruction& i) {
-  if (i.opcode() != Opcode::kConvolution) return false;
-  for (const Shape* shape : {&i.shape(), &i.operand(0)->shape(), &i.operand(1)->shape()}) {
-    const bool is_number = IsFloat(shape->type) || IsInteger(shape->type);
-    if (!is_number || IsSubByte(shape->type) || shape->HasDynamicDims()) return false;
-  }
-  return true;
+  return i.opcode() == Opcode::kConvolution ? IsOfPlainNumbers(i) : IsFinishedConvolution(i);
 }
 
 bool AddConvolutionKernels(const KernelRequest& request, std::vector<Kernel>& out) {
-  if (request.expression.subject->opcode() != Opcode::kConvolution) return false;
+  const Instruction* const product = ProductOf(request.expression);
+  if (product == nullptr || product->opcode() != Opcode::kConvolution) return false;
   const DotSides sides = *SidesOfProduct(request.expression);
   Kernel kernel;
   kernel.units = request.expression.shapes[0].ElementCount();

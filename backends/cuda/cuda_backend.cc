@@ -79,7 +79,7 @@ absl::Status Lower(Module& module, const CompileOptions& options, DynamicEntry& 
   RETURN_IF_ERROR(RunPasses(module, kGpuExpanderPasses));
   ForgetTripCounts(module);
   RETURN_IF_ERROR(RunChosenPasses(module, options));
-  RETURN_IF_ERROR(RunPasses(module, kLegalizationPasses));
+  RETURN_IF_ERROR(RunPasses(module, absl::StrCat(kLegalizationPasses, "{finished}")));
   // The pipeline counts before it fuses, which hides counters; other lists may say anything.
   if (options.which_passes == CompileOptions::Passes::kListed) ForgetTripCounts(module);
   return RunPasses(module, "while-loop-trip-count-annotator");

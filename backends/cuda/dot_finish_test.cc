@@ -1,5 +1,6 @@
-// Loops that finish the elements of a dot run in the dot's kernel, whichever it is, and give what
-// the interpreter gives; operands of the loop are read only where the result has elements.
+// Loops that finish the elements of a dot or convolution run in its kernel, whichever it is, and
+// give what the interpreter gives; operands of the loop are read only where the result has
+// elements.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -74,6 +75,35 @@ TEST(DotFinishSimulationTest, TilesOfWarpgroups) {
   const std::string split = Finished("f16", "f32", 512, 512, 4096, false);
   CheckOnSimulator(split, 1e-2);
   EXPECT_EQ(Kernels(PtxForTest(split)), 2);
+}
+
+// tanh(convolution + bias) + residual.
+TEST(DotFinishSimulationTest, Convolutions) {
+  const struct {
+    const char *type, *groups, *features;
+    int64_t out;
+    double error;
+  } cases[] = {{"f32", "1", "16", 24, 1e-4},   // tiles
+               {"bf16", "1", "16", 32, 5e-2},  // tensor cores
+               {"f32", "16", "1", 16, 1e-4}};  // depthwise
+  for (const auto& c : cases) {
+    const std::string text = absl::Substitute(R"(HloModule m
+ENTRY e {
+  x = $0[2,9,9,16] parameter(0)
+  k = $0[3,3,$2,$3] parameter(1)
+  bias = $0[$3] parameter(2)
+  residual = $0[2,9,9,$3] parameter(3)
+  c = $0[2,9,9,$3] convolution(x, k), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f,
+    feature_group_count=$1
+  biases = $0[2,9,9,$3] broadcast(bias), dimensions={3}
+  sum = $0[2,9,9,$3] add(c, biases)
+  t = $0[2,9,9,$3] tanh(sum)
+  ROOT r = $0[2,9,9,$3] add(t, residual)
+})",
+                                              c.type, c.groups, c.features, c.out);
+    CheckOnSimulator(text, c.error);
+    EXPECT_EQ(Kernels(PtxForTest(text)), 1) << text;
+  }
 }
 
 }  // namespace

@@ -77,7 +77,7 @@ MatrixElement DotSide::At(Builder& b, llvm::Value* at_batch, llvm::Value* at_fre
 const Instruction* ProductOf(const Expression& e) {
   const Opcode opcode = e.subject->opcode();
   if (opcode == Opcode::kDot || opcode == Opcode::kConvolution) return e.subject;
-  return FindFinishedDot(*e.subject);
+  return FindFinishedElements(*e.subject);
 }
 
 std::optional<DotSides> SidesOfProduct(const Expression& e) {

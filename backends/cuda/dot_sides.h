@@ -54,8 +54,8 @@ struct DotSides {
   int64_t terms() const { return lhs.summed.size; }
 };
 
-// The dot or convolution that an expression is, or the dot of operands that its other instructions
-// finish element by element (analysis/dot_finish.h); null for others.
+// The dot or convolution that an expression is, or the one of its operands that its other
+// instructions finish element by element (analysis/dot_finish.h); null for others.
 const Instruction* ProductOf(const Expression& expression);
 // The sides of that product; nothing where there is none.
 std::optional<DotSides> SidesOfProduct(const Expression& expression);

@@ -1,11 +1,13 @@
-// dot-finish-fusion: a dot and the loop that alone reads it, and makes its results of the dot's
-// elements at the same places, become one fusion, whose kernel computes them as it stores:
+// dot-finish-fusion: a dot or convolution and the loop that alone reads it, and makes its results
+// of the dot's elements at the same places, become one fusion, whose kernel computes them as it
+// stores:
 //   s = dot(a, b);  r = fusion(s, bias) [tanh(s + broadcast(bias))]  ->  r = fusion(a, b, bias)
 // Only dots with eight rows, columns and terms at least: others have kernels of no tiles. Values
 // stay but for excess digits of bf16. Cost: linear.
 #include <algorithm>
 
 #include "analysis/dot_finish.h"
+#include "analysis/emittable.h"
 #include "ops/dim_lists.h"
 #include "passes/framework/pass.h"
 #include "passes/fusions/fused_producer.h"
@@ -41,9 +43,11 @@ bool IsReal(const Shape& shape) {
 }
 
 bool MayBeTaken(const Instruction& i) {
-  return i.opcode() == Opcode::kDot && i.operand_count() == 2 && IsReal(i.shape()) &&
-         IsReal(i.operand(0)->shape()) && IsReal(i.operand(1)->shape()) && !i.IsRoot() &&
-         !HasControlEdges(i) && i.shape().ElementCount() > 0 && IsLarge(i);
+  const bool is_convolution = i.opcode() == Opcode::kConvolution;
+  return (is_convolution || i.opcode() == Opcode::kDot) && i.operand_count() == 2 &&
+         IsReal(i.shape()) && IsReal(i.operand(0)->shape()) && IsReal(i.operand(1)->shape()) &&
+         !i.IsRoot() && !HasControlEdges(i) && i.shape().ElementCount() > 0 &&
+         (is_convolution ? IsOfPlainNumbers(i) : IsLarge(i));
 }
 
 // The one instruction that reads the dot and may compute it; null where there is another number.
@@ -55,7 +59,9 @@ Instruction* FinisherOf(const Instruction& dot) {
   const bool is_loop = user->opcode() == Opcode::kFusion
                            ? user->attr<FusionAttrs>().kind == FusionKind::kLoop
                            : CanFuse(*user) && user->shape().IsArray();
-  return is_loop && !HasControlEdges(*user) && FinishesElements(*user, dot) ? user : nullptr;
+  return is_loop && CanEmitKernels(*user) && !HasControlEdges(*user) && FinishesElements(*user, dot)
+             ? user
+             : nullptr;
 }
 
 absl::StatusOr<bool> FinishDots(Computation& c) {

@@ -11,6 +11,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "analysis/attention_form.h"
+#include "analysis/dot_finish.h"
 #include "analysis/emittable.h"
 #include "analysis/product_finish.h"
 #include "ir/op_facts.h"
@@ -500,13 +501,20 @@ absl::StatusOr<bool> Legalize::Run(Module& module) {
 }
 
 std::unique_ptr<Pass> CreateLegalize(PassArguments& arguments) {
-  if (!arguments.Flag("attention",
-                      "also keep what attention-fusion and product-finish-fusion make"))
-    return std::make_unique<Legalize>(CanEmitKernels);
-  return std::make_unique<Legalize>(+[](const Instruction& fusion) {
-    return CanEmitKernels(fusion) || FindAttentionFusion(fusion).has_value() ||
-           FindFinishedProduct(fusion).has_value();
-  });
+  const bool attention =
+      arguments.Flag("attention", "also keep what attention-fusion and product-finish-fusion make");
+  const bool finished =
+      arguments.Flag("finished", "also keep what dot-finish-fusion makes of convolutions");
+  if (attention)
+    return std::make_unique<Legalize>(+[](const Instruction& fusion) {
+      return CanEmitKernels(fusion) || FindAttentionFusion(fusion).has_value() ||
+             FindFinishedProduct(fusion).has_value();
+    });
+  if (finished)
+    return std::make_unique<Legalize>(+[](const Instruction& fusion) {
+      return CanEmitKernels(fusion) || IsFinishedConvolution(fusion);
+    });
+  return std::make_unique<Legalize>(CanEmitKernels);
 }
 
 }  // namespace hlokit

@@ -85,7 +85,7 @@ bool IsOfPlainNumbers(const Instruction& convolution) {
   return true;
 }
 
-bool IsFinishedConvolution(const Instruction& fusion) {
+bool FinishesConvolution(const Instruction& fusion) {
   const Instruction* const product = FindFinishedElements(fusion);
   if (product == nullptr || product->opcode() != Opcode::kConvolution) return false;
   bool all = IsOfPlainNumbers(*product);

@@ -21,7 +21,7 @@ const Instruction* FindFinishedElements(const Instruction& fusion);
 bool IsOfPlainNumbers(const Instruction& convolution);
 // Whether a fusion is such a convolution and what finishes its elements, all of which can be
 // computed an element at a time.
-bool IsFinishedConvolution(const Instruction& fusion);
+bool FinishesConvolution(const Instruction& fusion);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

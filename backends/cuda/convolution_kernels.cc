@@ -64,7 +64,7 @@ class ConvolutionEmitter {
 }  // namespace
 
 bool CanConvolveOnGpu(const Instruction& i) {
-  return i.opcode() == Opcode::kConvolution ? IsOfPlainNumbers(i) : IsFinishedConvolution(i);
+  return i.opcode() == Opcode::kConvolution ? IsOfPlainNumbers(i) : FinishesConvolution(i);
 }
 
 bool AddConvolutionKernels(const KernelRequest& request, std::vector<Kernel>& out) {

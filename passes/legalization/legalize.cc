@@ -512,7 +512,7 @@ std::unique_ptr<Pass> CreateLegalize(PassArguments& arguments) {
     });
   if (finished)
     return std::make_unique<Legalize>(+[](const Instruction& fusion) {
-      return CanEmitKernels(fusion) || IsFinishedConvolution(fusion);
+      return CanEmitKernels(fusion) || FinishesConvolution(fusion);
     });
   return std::make_unique<Legalize>(CanEmitKernels);
 }

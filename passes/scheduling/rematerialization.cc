@@ -2,7 +2,9 @@
 // While more than `limit` bytes are live at one time in a computation, in the order of its text, a
 // value that is live there only for later users is computed again for them, just before the first
 // (a control dependency keeps it there), where that is cheap (elementwise operations, broadcasts,
-// iotas, data movement) and its operands are live anyway.
+// iotas, data movement, loop fusions) and its operands are live anyway, or smaller. Bitcasts and
+// parts of tuples are what they are of: they take no memory, their readers keep it alive, and they
+// are made again with it.
 //   a = exp(x); f(a); ...; g(a)   ->   a = exp(x); f(a); ...; a2 = exp(x); g(a2)
 // Exact. Cost: the size of the computation for each value.
 #include "passes/framework/pass.h"
@@ -17,7 +19,33 @@ namespace {
 
 constexpr int kMaxRounds = 1000;
 
+// Whether it is the memory of its operand.
+bool IsView(const Instruction* i) {
+  return i->opcode() == Opcode::kBitcast || i->opcode() == Opcode::kGetTupleElement;
+}
+
+const Instruction* OwnerOf(const Instruction* i) {
+  while (IsView(i)) i = i->operand(0);
+  return i;
+}
+
+int64_t OwnBytes(const Instruction* i) { return IsView(i) ? 0 : TotalBytes(i->shape()); }
+
+// Calls fn with each instruction that reads `i` or a view of it.
+template <typename Fn>
+void ForEachReader(const Instruction* i, Fn fn) {
+  for (const Instruction* user : i->users()) {
+    if (IsView(user))
+      ForEachReader(user, fn);
+    else
+      fn(user);
+  }
+}
+
 bool IsCheap(const Instruction* i) {
+  if (i->opcode() == Opcode::kFusion)
+    return i->attr<FusionAttrs>().kind == FusionKind::kLoop && !i->IsRoot() &&
+           !i->HasSideEffect() && !HasControlEdges(*i);
   const bool computes = HasTrait(i->opcode(), kElementwise) || HasTrait(i->opcode(), kMovesData) ||
                         i->opcode() == Opcode::kIota;
   return computes && i->opcode() != Opcode::kBitcast && i->shape().IsArray() && !i->IsRoot() &&
@@ -30,9 +58,12 @@ struct Lives {
       : order(c.PostOrder()), made(c.module()->id_bound(), -1), last(made) {
     for (int64_t k = 0; k < static_cast<int64_t>(order.size()); ++k) {
       made[order[k]->id()] = last[order[k]->id()] = k;
-      for (const Instruction* operand : order[k]->operands()) last[operand->id()] = k;
+      for (const Instruction* operand : order[k]->operands()) {
+        last[operand->id()] = k;
+        if (!IsView(order[k])) last[OwnerOf(operand)->id()] = k;
+      }
     }
-    last[c.root()->id()] = order.size();
+    last[c.root()->id()] = last[OwnerOf(c.root())->id()] = order.size();
     for (const Instruction* parameter : c.parameters()) last[parameter->id()] = order.size();
   }
 
@@ -40,8 +71,8 @@ struct Lives {
   std::vector<int64_t> Alive() const {
     std::vector<int64_t> alive(order.size() + 2, 0);
     for (const Instruction* i : order) {
-      alive[made[i->id()]] += TotalBytes(i->shape());
-      alive[last[i->id()] + 1] -= TotalBytes(i->shape());
+      alive[made[i->id()]] += OwnBytes(i);
+      alive[last[i->id()] + 1] -= OwnBytes(i);
     }
     for (size_t k = 1; k < alive.size(); ++k) alive[k] += alive[k - 1];
     return alive;
@@ -59,17 +90,19 @@ struct Lives {
 };
 
 // The largest value that is live at `time` for later users only, and cheap to make again from what
-// lives as long.
+// lives as long or is smaller.
 Instruction* BestAt(const Lives& lives, int64_t time) {
   Instruction* best = nullptr;
   for (Instruction* i : lives.order) {
     if (!IsCheap(i) || lives.made[i->id()] >= time || lives.last[i->id()] <= time) continue;
     if (best != nullptr && TotalBytes(i->shape()) <= TotalBytes(best->shape())) continue;
-    bool read_now = false, kept = true;
-    for (const Instruction* user : i->users()) read_now |= lives.made[user->id()] == time;
+    bool read_now = false;
+    int64_t longer = 0;  // bytes that would live longer
+    ForEachReader(i, [&](const Instruction* user) { read_now |= lives.made[user->id()] == time; });
     for (const Instruction* operand : i->operands())
-      kept &= lives.last[operand->id()] >= lives.last[i->id()] || operand->IsConstant();
-    if (!read_now && kept) best = i;
+      if (!operand->IsConstant() && lives.last[OwnerOf(operand)->id()] < lives.last[i->id()])
+        longer += OwnBytes(OwnerOf(operand));
+    if (!read_now && longer < OwnBytes(i)) best = i;
   }
   return best;
 }
@@ -110,18 +143,36 @@ class Rematerialization final : public ComputationPass {
       c.Remove(again);
       return false;
     }
+    if (again->opcode() == Opcode::kFusion) again->SetCalled(0, i->to_apply()->Clone(".remat"));
+    std::vector<bool> is_work;  // views of `i` may go
+    for (const Instruction* one : lives.order)
+      is_work.push_back(!one->operands().empty() && !IsView(one));
     int64_t next = lives.order.size();
-    const std::vector<Instruction*> users(i->users().begin(), i->users().end());
-    for (Instruction* user : users) {
-      if (lives.made[user->id()] <= time) continue;
-      next = std::min(next, lives.made[user->id()]);
-      i->ReplaceUseIn(user, again);
-    }
+    MoveReaders(lives, i, again, time, next);
     // As late as its first reader allows: after the last work before that.
-    while (--next > time && lives.order[next]->operands().empty()) continue;
+    while (--next > time && !is_work[next]) continue;
     if (next > time) again->AddControlPredecessor(lives.order[next]);
     c.RemoveIfDead(i);
     return true;
+  }
+
+  // What reads `old` or a view of it after `time` reads `fresh`; `next` becomes the first of them.
+  static void MoveReaders(const Lives& lives, Instruction* old, Instruction* fresh, int64_t time,
+                          int64_t& next) {
+    Computation& c = *old->parent();
+    const std::vector<Instruction*> users(old->users().begin(), old->users().end());
+    for (Instruction* user : users) {
+      if (IsView(user)) {
+        Instruction* view = c.Add(user->CloneWith(user->shape(), {fresh}));
+        MoveReaders(lives, user, view, time, next);
+        if (user->IsRoot()) c.set_root(view);
+        if (view->users().empty() && !view->IsRoot()) c.Remove(view);
+        if (user->users().empty() && !user->IsRoot()) c.Remove(user);
+      } else if (lives.made[user->id()] > time) {
+        next = std::min(next, lives.made[user->id()]);
+        old->ReplaceUseIn(user, fresh);
+      }
+    }
   }
 
   int64_t limit_;

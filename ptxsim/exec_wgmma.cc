@@ -101,16 +101,15 @@ struct WgmmaB {
   alignas(64) float values[kMaxColumns * kMaxDepth];
   alignas(64) int32_t exponents[kMaxColumns * kMaxDepth / 2];
 
-  bool Has(const WgmmaForm& form, const uint8_t* given, size_t size) const {
-    return type == form.b && n == form.shape.n && k == form.shape.k && mn == form.b_mn &&
-           std::memcmp(bytes, given, size) == 0;
+  bool IsOf(const WgmmaForm& form) const {
+    return type == form.b && n == form.shape.n && k == form.shape.k && mn == form.b_mn;
   }
-  void Take(const WgmmaForm& form, const uint8_t* given, size_t size) {
+  // What `bytes` have become.
+  void Take(const WgmmaForm& form) {
     type = form.b;
     n = form.shape.n;
     k = form.shape.k;
     mn = form.b_mn;
-    std::memcpy(bytes, given, size);
     const ProductKernels& kernels = BestProductKernels();
     kernels.widen(bytes, n * k, form.tile.b, form.tile.b_table, values);
     if (!form.tile.is_integer)
@@ -165,11 +164,11 @@ const WgmmaB* LoadTileB(const Op& op, Warp& warp, const WgmmaForm& form) {
   const SharedMatrix shared = SharedMatrix::OfWgmma(descriptor, form.b_mn);
   const int n = form.shape.n, k = form.shape.k, bits = ElementBits(form.b);
   const int rows = form.b_mn ? k : n, row_bytes = (form.b_mn ? n : k) * bits / 8;
-  alignas(64) uint8_t bytes[kMaxColumns * 32];
-  if (!shared.CopyRows(op, warp, 0, rows, 0, row_bytes, bytes)) return nullptr;
   WgmmaB& b = PlaceOfB(descriptor);
-  const auto size = static_cast<size_t>(rows * row_bytes);
-  if (!b.Has(form, bytes, size)) b.Take(form, bytes, size);
+  if (b.IsOf(form) && shared.HasRows(warp, rows, row_bytes, b.bytes)) return &b;
+  b.type = Type::kNone;
+  if (!shared.CopyRows(op, warp, 0, rows, 0, row_bytes, b.bytes)) return nullptr;
+  b.Take(form);
   return &b;
 }
 

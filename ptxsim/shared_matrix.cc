@@ -39,12 +39,12 @@ uint64_t SharedMatrix::LimitOf(int rows, int bytes) const {
   return (UnswizzledAddressOf(row, along | (width - 1)) | (width - 1)) + 1;
 }
 
-bool SharedMatrix::CopyRows(const Op& op, Warp& warp, int first, int rows, int begin, int bytes,
-                            uint8_t* to) const {
+template <typename F>
+bool SharedMatrix::ForChunks(Warp& warp, int first, int rows, int begin, int bytes, F f) const {
   Block& block = warp.block();
   if (block.IsWatched(/*is_store=*/false) ||
       LimitOf(first + rows, begin + bytes) > static_cast<uint64_t>(block.shared_bytes()))
-    return CopyRowsByChunks(op, warp, first, rows, begin, bytes, to);
+    return false;
   const std::byte* const shared = block.shared();
   uint64_t offsets[kMaxRowBytes / kChunk];
   const int chunks = bytes / kChunk;
@@ -53,10 +53,32 @@ bool SharedMatrix::CopyRows(const Op& op, Warp& warp, int first, int rows, int b
     offsets[i] = UnswizzledAddressOf(0, static_cast<uint64_t>(begin + i * kChunk)) - origin;
   for (int row = first; row < first + rows; ++row) {
     const uint64_t at = UnswizzledAddressOf(static_cast<uint64_t>(row), 0);
-    for (int i = 0; i < chunks; ++i, to += kChunk)
-      std::memcpy(to, shared + Swizzled(at + offsets[i]), kChunk);
+    for (int i = 0; i < chunks; ++i)
+      if (!f(shared + Swizzled(at + offsets[i]))) return false;
   }
   return true;
+}
+
+bool SharedMatrix::CopyRows(const Op& op, Warp& warp, int first, int rows, int begin, int bytes,
+                            uint8_t* to) const {
+  uint8_t* next = to;
+  return ForChunks(warp, first, rows, begin, bytes,
+                   [&](const std::byte* chunk) {
+                     std::memcpy(next, chunk, kChunk);
+                     next += kChunk;
+                     return true;
+                   }) ||
+         CopyRowsByChunks(op, warp, first, rows, begin, bytes, to);
+}
+
+bool SharedMatrix::HasRows(Warp& warp, int rows, int bytes, const uint8_t* like) const {
+  return ForChunks(warp, 0, rows, 0, bytes, [&](const std::byte* chunk) {
+    uint64_t there[2], wanted[2];
+    std::memcpy(there, chunk, kChunk);
+    std::memcpy(wanted, like, kChunk);
+    like += kChunk;
+    return ((there[0] ^ wanted[0]) | (there[1] ^ wanted[1])) == 0;
+  });
 }
 
 bool SharedMatrix::CopyRowsByChunks(const Op& op, Warp& warp, int first, int rows, int begin,

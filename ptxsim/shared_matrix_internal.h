@@ -29,6 +29,8 @@ struct SharedMatrix {
   // matrix is stored, one row behind the other; false after a fault.
   bool CopyRows(const Op& op, Warp& warp, int first, int rows, int begin, int bytes,
                 uint8_t* to) const;
+  // Whether CopyRows would give the bytes `like`, of rows from 0 on; false where loads are watched.
+  bool HasRows(Warp& warp, int rows, int bytes, const uint8_t* like) const;
   // Of byte `along` of row `row` of the matrix as it is stored.
   uint64_t AddressOf(uint64_t row, uint64_t along) const {
     return Swizzled(UnswizzledAddressOf(row, along));
@@ -49,6 +51,10 @@ struct SharedMatrix {
   }
   uint64_t Swizzled(uint64_t address) const { return address ^ (address >> 3 & (width - 16)); }
   uint64_t LimitOf(int rows, int bytes) const;
+  // f(where the chunk is) for each 16 bytes of CopyRows, until it is false; false then, and where
+  // loads are watched or go past shared memory.
+  template <typename F>
+  bool ForChunks(Warp& warp, int first, int rows, int begin, int bytes, F f) const;
   bool CopyRowsByChunks(const Op& op, Warp& warp, int first, int rows, int begin, int bytes,
                         uint8_t* to) const;
 };

@@ -93,6 +93,7 @@ constexpr absl::string_view kElementKernelPasses =
 constexpr Pipeline kPipelines[] = {
     {"cpu", kElementKernelPasses,
      "attention-fusion,"
+     "dot-operand-narrowing,"
      "product-finish-fusion,"
      "fusion,"
      "cse{iotas},"

@@ -22,6 +22,8 @@ enum HlokitType {
   HLOKIT_C64 = 15,
   HLOKIT_BF16 = 16,
   HLOKIT_C128 = 18,
+  HLOKIT_F8E5M2 = 19,
+  HLOKIT_F8E4M3FN = 20,
 };
 
 #ifdef __cplusplus
@@ -41,6 +43,8 @@ HLOKIT_INLINE int64_t ElementBytes(int64_t type) {
     case HLOKIT_PRED:
     case HLOKIT_S8:
     case HLOKIT_U8:
+    case HLOKIT_F8E5M2:
+    case HLOKIT_F8E4M3FN:
       return 1;
     case HLOKIT_S16:
     case HLOKIT_U16:
@@ -76,6 +80,20 @@ struct Bfloat16 {
 struct Half {
   uint16_t bits;
 };
+// Bytes that products of floats read as operands: weights that were quantized. Integers of fewer
+// bits take a byte each too.
+struct SignedByte {
+  int8_t value;
+};
+struct UnsignedByte {
+  uint8_t value;
+};
+struct Float8E5M2 {
+  uint8_t bits;
+};
+struct Float8E4M3Fn {
+  uint8_t bits;
+};
 
 HLOKIT_INLINE float FloatFromBits(uint32_t bits) {
   float value;
@@ -101,6 +119,18 @@ HLOKIT_INLINE float ToFloat(Half x) {
   const float small = FloatFromBits(rest + 0x38800000u) - 0x1p-14f;  // subnormals, exactly
   const uint32_t finite = rest < 0x00800000u ? BitsFromFloat(small) : normal;
   return FloatFromBits(sign | (rest >= 0x0f800000u ? special : finite));
+}
+
+HLOKIT_INLINE float ToFloat(SignedByte x) { return static_cast<float>(x.value); }
+HLOKIT_INLINE float ToFloat(UnsignedByte x) { return static_cast<float>(x.value); }
+HLOKIT_INLINE float ToFloat(Float8E5M2 x) {  // the upper half of an f16
+  return ToFloat(Half{static_cast<uint16_t>(x.bits << 8)});
+}
+// The bits of an f16 but for a bias of 7 instead of 15; its largest number is NaN.
+HLOKIT_INLINE float ToFloat(Float8E4M3Fn x) {
+  const int half = (x.bits & 0x80) << 8 | (x.bits & 0x7f) << 7;
+  const int nan = (x.bits & 0x7f) == 0x7f ? 0x7e00 : 0;
+  return ToFloat(Half{static_cast<uint16_t>(half | nan)}) * 256.0f;
 }
 
 // To nearest, ties to even; a NaN stays quiet and keeps its sign.

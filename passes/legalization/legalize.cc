@@ -14,6 +14,7 @@
 #include "analysis/dot_finish.h"
 #include "analysis/emittable.h"
 #include "analysis/product_finish.h"
+#include "analysis/quantized_product.h"
 #include "ir/op_facts.h"
 #include "passes/calls/flatten_call_graph.h"
 #include "passes/float_types/mixed_types.h"
@@ -47,8 +48,12 @@ using Insertions = absl::flat_hash_map<const Instruction*, std::vector<Instructi
 
 class Legalizer {
  public:
-  Legalizer(Computation& computation, bool one_device, Legalize::CanEmit can_emit)
-      : c_(computation), one_device_(one_device), can_emit_(can_emit) {}
+  Legalizer(Computation& computation, bool one_device, Legalize::CanEmit can_emit,
+            bool widens_inside)
+      : c_(computation),
+        one_device_(one_device),
+        can_emit_(can_emit),
+        widens_inside_(widens_inside) {}
 
   // Whether anything changed.
   bool Run() {
@@ -208,6 +213,7 @@ class Legalizer {
   // Operands in types that kernels read together: of products, and of maxima and minima of two
   // floats.
   void WidenOperands(Instruction* product) {
+    if (widens_inside_ && IsQuantizedProduct(*product)) return;
     Rewriter rewriter(c_);
     rewriter.set_subject(product);
     Instruction* wide = WidenNarrowOperands(product, rewriter);
@@ -480,6 +486,7 @@ class Legalizer {
   Computation& c_;
   const bool one_device_;
   const Legalize::CanEmit can_emit_;
+  const bool widens_inside_;
   bool hoisted_ = false;
   Insertions inserted_;
   std::vector<Instruction*> dead_;
@@ -493,7 +500,7 @@ absl::StatusOr<bool> Legalize::Run(Module& module) {
   const std::vector<bool> running = RunningComputations(module);
   const bool one_device = module.header().replica_count * module.header().num_partitions == 1;
   for (Computation* c : module.Computations())
-    if (running[c->id()]) changed |= Legalizer(*c, one_device, can_emit_).Run();
+    if (running[c->id()]) changed |= Legalizer(*c, one_device, can_emit_, widens_inside_).Run();
   changed |= RemoveUncalled(module);  // bodies of fusions that are no more
   ASSIGN_OR_RETURN(const bool flattened, FlattenCallGraph().Run(module));
   ASSIGN_OR_RETURN(const bool converted, ConvertLayoutsAtBoundaries(module));
@@ -502,14 +509,18 @@ absl::StatusOr<bool> Legalize::Run(Module& module) {
 
 std::unique_ptr<Pass> CreateLegalize(PassArguments& arguments) {
   const bool attention =
-      arguments.Flag("attention", "also keep what attention-fusion and product-finish-fusion make");
+      arguments.Flag("attention",
+                     "also keep what attention-fusion, product-finish-fusion and "
+                     "dot-operand-narrowing make");
   const bool finished =
       arguments.Flag("finished", "also keep what dot-finish-fusion makes of convolutions");
   if (attention)
-    return std::make_unique<Legalize>(+[](const Instruction& fusion) {
-      return CanEmitKernels(fusion) || FindAttentionFusion(fusion).has_value() ||
-             FindFinishedProduct(fusion).has_value();
-    });
+    return std::make_unique<Legalize>(
+        +[](const Instruction& fusion) {
+          return CanEmitKernels(fusion) || FindAttentionFusion(fusion).has_value() ||
+                 FindFinishedProduct(fusion).has_value();
+        },
+        /*widens_inside=*/true);
   if (finished)
     return std::make_unique<Legalize>(+[](const Instruction& fusion) {
       return CanEmitKernels(fusion) || FinishesConvolution(fusion);

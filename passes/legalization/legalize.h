@@ -17,16 +17,20 @@ class Legalize final : public Pass {
   // CanEmitKernels (analysis/emittable.h) adds a row for a pass of its own with AddPassRows.
   using CanEmit = bool (*)(const Instruction& fusion);
 
-  explicit Legalize(CanEmit can_emit) : can_emit_(can_emit) {}
+  // widens_inside: products of the target take quantized weights (analysis/quantized_product.h).
+  explicit Legalize(CanEmit can_emit, bool widens_inside = false)
+      : can_emit_(can_emit), widens_inside_(widens_inside) {}
   absl::string_view name() const override { return "legalize"; }
   bool handles_schedules() const override { return true; }
   absl::StatusOr<bool> Run(Module& module) override;
 
  private:
   const CanEmit can_emit_;
+  const bool widens_inside_;
 };
 
-// By CanEmitKernels. Option: attention keeps the fusions of attention-fusion, too.
+// By CanEmitKernels. Option: attention keeps what attention-fusion, product-finish-fusion and
+// dot-operand-narrowing make, too.
 std::unique_ptr<Pass> CreateLegalize(PassArguments& arguments);
 
 }  // namespace hlokit

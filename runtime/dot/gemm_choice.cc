@@ -93,7 +93,11 @@ const GemmKernels<uint32_t>& IntegerKernels(const GemmSource&, const GemmSource&
 #endif
 
 int32_t GemmAccumulator(int32_t a, int32_t b, int32_t c) {
-  const int ranks[3] = {AccumulatorRank(a), AccumulatorRank(b), AccumulatorRank(c)};
+  // Products of floats widen bytes exactly.
+  const auto rank = [c](int32_t type) {
+    return ByteTypeOf(type) >= 0 && IsFloatType(c) ? 1 : AccumulatorRank(type);
+  };
+  const int ranks[3] = {rank(a), rank(b), AccumulatorRank(c)};
   const auto [least, most] = std::minmax({ranks[0], ranks[1], ranks[2]});
   if (least >= 1 && most <= 2) return most == 1 ? HLOKIT_F32 : HLOKIT_F64;
   if (least >= 3) return ranks[2] == 4 ? HLOKIT_U64 : HLOKIT_U32;

@@ -92,13 +92,11 @@ void Product<T>::StreamTile(const Slab& slab, int64_t m, int64_t n, int64_t k, i
     b = static_cast<const char*>(b_.data) + (slab.k0 + k) * row_bytes +
         n * width_ * ElementBytes(b_.type);
   }
-  const FreshKernels<T>& kernels = direct ? Fresh() : kernels_->fresh;
-  if (m == 0) {
-    kernels.streaming[shape_][rows](depth, a + k, lda, b, ldb, b + kStreamedRows * row_bytes, to,
-                                    ld, continues);
-  } else {
-    kernels.streaming[shape_][rows](depth, a + k, lda, b, ldb, b, to, ld, continues);
-  }
+  const StreamingKernel<T> kernel =
+      direct ? Streaming()[rows] : kernels_->fresh.streaming[shape_][rows];
+  // The first tile fetches what comes next.
+  const char* const ahead = m == 0 ? b + kStreamedRows * row_bytes : b;
+  kernel(depth, a + k, lda, b, ldb, ahead, to, ld, continues);
 }
 
 // Some rows, and a B that is packed in this run: each thread takes neighbouring panels; while

@@ -73,6 +73,17 @@ HLOKIT_INLINE int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // --- the kernels of one instruction set ---
 
+// Types of a byte that kernels of f32 widen where they read B in place.
+constexpr int kGemmByteTypes = 4;
+// Which of them a type is; -1: none.
+HLOKIT_INLINE constexpr int ByteTypeOf(int32_t type) {
+  return type == HLOKIT_S8         ? 0
+         : type == HLOKIT_U8       ? 1
+         : type == HLOKIT_F8E4M3FN ? 2
+         : type == HLOKIT_F8E5M2   ? 3
+                                   : -1;
+}
+
 constexpr int kGemmShapes = 4;  // register tiles: many rows, some, few but wide; then
 constexpr int kGemmNarrow = 3;  // many rows of one vector at most
 constexpr int kGemmMaxRows = 14;
@@ -171,8 +182,11 @@ struct GemmKernels {
   FetchingKernel<T> fetching[kGemmShapes][kGemmMaxRows + 1];  // where there is a packing kernel
   RowDotKernel<T> row_dots[kGemmDotRows + 1];       // by row count; null where there is none
   RowDotKernel<T> row_dots_bf16[kGemmDotRows + 1];  // b of bf16; null unless T is float
-  const GemmKernels* mirrored;                      // for A and B in the other order; null: these
-  int depth_unit;  // positions of k in one packed element: 2 for pairs of bf16
+  // By type of a byte; none unless T is float.
+  StreamingKernel<T> streaming_bytes[kGemmByteTypes][kGemmShapes][kGemmMaxRows + 1];
+  RowDotKernel<T> row_dots_bytes[kGemmByteTypes][kGemmDotRows + 1];
+  const GemmKernels* mirrored;  // for A and B in the other order; null: these
+  int depth_unit;               // positions of k in one packed element: 2 for pairs of bf16
   PackKernel<T> (*pack_a)(int32_t type);  // null for a type without conversion
   PackKernel<T> (*pack_b)(int32_t type);
   StoreKernel<T> (*store)(int32_t type);

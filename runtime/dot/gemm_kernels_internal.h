@@ -171,23 +171,11 @@ static void MicroStreaming(int64_t k, const T* a, int64_t lda, const void* b, in
 
 template <typename T, typename S>
 HLOKIT_INLINE T Convert(S value) {
-  return static_cast<T>(value);
-}
-template <>
-inline __attribute__((always_inline)) float Convert<float, Bfloat16>(Bfloat16 value) {
-  return ToFloat(value);
-}
-template <>
-inline __attribute__((always_inline)) float Convert<float, Half>(Half value) {
-  return ToFloat(value);
-}
-template <>
-inline __attribute__((always_inline)) double Convert<double, Bfloat16>(Bfloat16 value) {
-  return ToFloat(value);
-}
-template <>
-inline __attribute__((always_inline)) double Convert<double, Half>(Half value) {
-  return ToFloat(value);
+  if constexpr (__is_class(S)) {
+    return ToFloat(value);
+  } else {
+    return static_cast<T>(value);
+  }
 }
 
 HLOKIT_INLINE int64_t Least(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -442,9 +430,19 @@ static void StoreTile(const T* tile, int64_t ld, int64_t rows, int64_t cols,
 template <typename T>
 constexpr int kSlabDepth = 64 * HLOKIT_VECTOR_BYTES / sizeof(T);
 
+#define HLOKIT_BYTE_CASES(Instance)    \
+  case HLOKIT_S8:                      \
+    return &Instance<T, SignedByte>;   \
+  case HLOKIT_U8:                      \
+    return &Instance<T, UnsignedByte>; \
+  case HLOKIT_F8E5M2:                  \
+    return &Instance<T, Float8E5M2>;   \
+  case HLOKIT_F8E4M3FN:                \
+    return &Instance<T, Float8E4M3Fn>;
+
 // Picks the instance of a packing or storing kernel for an element type of the accumulator's
-// family.
-#define HLOKIT_DEFINE_CHOICE(name, KernelType, Instance)         \
+// family, and those of more `cases`.
+#define HLOKIT_DEFINE_CHOICE(name, KernelType, Instance, cases)  \
   template <typename T>                                          \
   static KernelType<T> name(int32_t type) {                      \
     if constexpr (__is_same(T, float) || __is_same(T, double)) { \
@@ -457,8 +455,7 @@ constexpr int kSlabDepth = 64 * HLOKIT_VECTOR_BYTES / sizeof(T);
           return &Instance<T, Half>;                             \
         case HLOKIT_F64:                                         \
           return &Instance<T, double>;                           \
-        default:                                                 \
-          return nullptr;                                        \
+          cases default : return nullptr;                        \
       }                                                          \
     } else {                                                     \
       switch (type) {                                            \
@@ -483,10 +480,11 @@ constexpr int kSlabDepth = 64 * HLOKIT_VECTOR_BYTES / sizeof(T);
       }                                                          \
     }                                                            \
   }
-HLOKIT_DEFINE_CHOICE(ChoosePackA, PackKernel, PackA)
-HLOKIT_DEFINE_CHOICE(ChoosePackB, PackKernel, PackB)
-HLOKIT_DEFINE_CHOICE(ChooseStore, StoreKernel, StoreTile)
+HLOKIT_DEFINE_CHOICE(ChoosePackA, PackKernel, PackA, HLOKIT_BYTE_CASES(PackA))
+HLOKIT_DEFINE_CHOICE(ChoosePackB, PackKernel, PackB, HLOKIT_BYTE_CASES(PackB))
+HLOKIT_DEFINE_CHOICE(ChooseStore, StoreKernel, StoreTile, )
 #undef HLOKIT_DEFINE_CHOICE
+#undef HLOKIT_BYTE_CASES
 
 constexpr int RowsFor(int vectors) {
   const int rows = HLOKIT_ACCUMULATORS / vectors;
@@ -519,11 +517,22 @@ constexpr void FillStreaming(StreamingKernel<T>* row) {
 }
 
 template <typename T, typename B>
+constexpr void FillStreamingShapes(StreamingKernel<T> (*shapes)[kGemmMaxRows + 1]) {
+  FillStreaming<T, B, 2, RowsFor(2)>(shapes[0]);
+  FillStreaming<T, B, 4, RowsFor(4)>(shapes[1]);
+  FillStreaming<T, B, 8, RowsFor(8)>(shapes[2]);
+}
+
+template <typename T, typename B>
 constexpr void FillFresh(FreshKernels<T>* fresh) {
   FillPacking<T, B, 2, RowsFor(2)>(fresh);
-  FillStreaming<T, B, 2, RowsFor(2)>(fresh->streaming[0]);
-  FillStreaming<T, B, 4, RowsFor(4)>(fresh->streaming[1]);
-  FillStreaming<T, B, 8, RowsFor(8)>(fresh->streaming[2]);
+  FillStreamingShapes<T, B>(fresh->streaming);
+}
+
+template <typename B>
+constexpr void FillBytes(int32_t type, GemmKernels<float>* kernels) {
+  FillStreamingShapes<float, B>(kernels->streaming_bytes[ByteTypeOf(type)]);
+  FillRowDots<float, B>(kernels->row_dots_bytes[ByteTypeOf(type)]);
 }
 
 template <typename T>
@@ -550,6 +559,10 @@ constexpr GemmKernels<T> MakeKernels() {
     FillFetching<T, 2, RowsFor(2)>(kernels.fetching[0]);
     FillFresh<T, T>(&kernels.fresh);
     FillFresh<T, Bfloat16>(&kernels.fresh_bf16);
+    FillBytes<SignedByte>(HLOKIT_S8, &kernels);
+    FillBytes<UnsignedByte>(HLOKIT_U8, &kernels);
+    FillBytes<Float8E4M3Fn>(HLOKIT_F8E4M3FN, &kernels);
+    FillBytes<Float8E5M2>(HLOKIT_F8E5M2, &kernels);
   }
   if constexpr (__is_same(T, float) || __is_same(T, double)) FillRowDots<T, T>(kernels.row_dots);
   kernels.pack_a = &ChoosePackA<T>;

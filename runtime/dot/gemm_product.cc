@@ -97,8 +97,9 @@ void Product<T>::FindFrozen(int64_t whole_b) {
   const bool streams = whole_b * int64_t{sizeof(T)} >= kStreamedBytes;
   if (run == nullptr || run->frozen == nullptr || serial_ || (direct_b_ && !streams)) return;
   if (b_.outer.table != nullptr || b_.k.table != nullptr || b_.negate_from < depth_) return;
-  // Packed, bf16 would be twice as long: that pays where several tiles read it.
-  if (b_.type == HLOKIT_BF16 && panels_m_ == 1 && Streams()) return;
+  // Packed, bf16 would be twice as long and bytes four times: that pays where several tiles read
+  // it.
+  if (((b_.type == HLOKIT_BF16 && panels_m_ == 1) || IsOfBytes()) && Streams()) return;
   const auto& arrays = *static_cast<const FrozenArrays*>(run->frozen);
   PackedKey key = {.type = b_.type,
                    .cols = cols_,

@@ -102,6 +102,7 @@ class Product {
     if (b_.outer.table != nullptr || b_.outer.stride != 1 || b_.k.table != nullptr) return false;
     if (b_.negate_from < depth_ || panels_m_ > 2) return false;
     if (b_.type == HLOKIT_BF16) return kernels_->micro_bf16[0][1] != nullptr;
+    if (IsOfBytes()) return ComesFromMemory() && Streaming() != nullptr;
     return kernels_->pack_b(b_.type) == kernels_->pack_b(kOwnType) ||
            (kOwnType == HLOKIT_U32 && b_.type == HLOKIT_S32) ||
            (kOwnType == HLOKIT_U64 && b_.type == HLOKIT_S64);
@@ -171,6 +172,23 @@ class Product {
                                                                : kernels_->fresh;
   }
 
+  // Whether B is widened from bytes to f32.
+  bool IsOfBytes() const { return kOwnType == HLOKIT_F32 && ByteTypeOf(b_.type) >= 0; }
+
+  // Kernels that read pieces of B's rows from memory, by rows of A; null where there are none.
+  const StreamingKernel<T>* Streaming() const {
+    const StreamingKernel<T>* of_shape =
+        IsOfBytes() ? kernels_->streaming_bytes[ByteTypeOf(b_.type)][shape_]
+                    : Fresh().streaming[shape_];
+    return of_shape[height_] == nullptr ? nullptr : of_shape;
+  }
+
+  // Whether few rows of A meet a B that the second-level cache does not hold.
+  bool ComesFromMemory() const {
+    return !serial_ && rows_ <= kStreamingRows &&
+           depth_ * cols_ * ElementBytes(b_.type) >= kStreamedBytes;
+  }
+
   // Whether tiles can pack the panel that comes next meanwhile.
   bool FillsNext() const {
     const bool known = b_.type == kOwnType || b_.type == HLOKIT_BF16;
@@ -181,9 +199,7 @@ class Product {
 
   // Whether B, read in place, comes from memory in pieces of rows that lie apart.
   bool Streams() const {
-    return direct_b_ && frozen_b_ == nullptr && !serial_ && rows_ <= kStreamingRows &&
-           Fresh().streaming[shape_][height_] != nullptr &&
-           depth_ * cols_ * ElementBytes(b_.type) >= kStreamedBytes;
+    return direct_b_ && frozen_b_ == nullptr && ComesFromMemory() && Streaming() != nullptr;
   }
 
   bool IsDeep() const {

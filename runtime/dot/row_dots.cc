@@ -31,8 +31,10 @@ constexpr bool TakesType(int32_t type) {
 
 template <typename T>
 const RowDotKernel<T>* KernelsFor(const GemmKernels<T>& kernels, int32_t type) {
+  const bool is_byte = TakesType<T>(HLOKIT_F32) && ByteTypeOf(type) >= 0;
   const RowDotKernel<T>* by_rows = type == HLOKIT_BF16  ? kernels.row_dots_bf16
                                    : TakesType<T>(type) ? kernels.row_dots
+                                   : is_byte            ? kernels.row_dots_bytes[ByteTypeOf(type)]
                                                         : nullptr;
   return by_rows != nullptr && by_rows[1] != nullptr ? by_rows : nullptr;
 }

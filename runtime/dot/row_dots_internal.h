@@ -11,7 +11,21 @@ namespace hlokit::HLOKIT_ISA {
 
 HLOKIT_INLINE float Widened(const float* x) { return *x; }
 HLOKIT_INLINE double Widened(const double* x) { return *x; }
-HLOKIT_INLINE float Widened(const Bfloat16* x) { return ToFloat(*x); }
+template <typename Narrow>
+HLOKIT_INLINE float Widened(const Narrow* x) {
+  return ToFloat(*x);
+}
+
+// a * b + c, rounded once where the instruction set can: a compiler's own choice may differ from
+// one type of B to another.
+template <typename T>
+HLOKIT_INLINE T MultiplyAdd(T a, T b, T c) {
+#if HLOKIT_VECTOR_BYTES >= 32
+  if constexpr (__is_same(T, float)) return __builtin_fmaf(a, b, c);
+  if constexpr (__is_same(T, double)) return __builtin_fma(a, b, c);
+#endif
+  return a * b + c;
+}
 
 // to[i] += the sum of the lanes of sums[i], lane by lane. A tile of them at a time is transposed:
 // its rows are then added as they are.
@@ -63,7 +77,8 @@ static void RowDots(const RowDotTask<T>& task, int64_t col) {
     for (; p < task.run; ++p) {
       for (int j = 0; j < kCols; ++j) {
         const T column = Widened(columns[j] + p);
-        for (int r = 0; r < kRows; ++r) total[j][r] += a[r * task.lda + p] * column;
+        for (int r = 0; r < kRows; ++r)
+          total[j][r] = MultiplyAdd(a[r * task.lda + p], column, total[j][r]);
       }
     }
   }

@@ -5,6 +5,7 @@
 // Any order and any layout is then one descriptor; the runtime packs what is not contiguous.
 #include <algorithm>
 
+#include "analysis/quantized_product.h"
 #include "backends/cpu/kernels/small_dots.h"
 #include "backends/cpu/library_calls/library_internal.h"
 #include "codegen/kernel_strategies.h"
@@ -33,6 +34,12 @@ bool ProductTypes(ElementType lhs, ElementType rhs, ElementType out) {
 
 namespace {
 
+// The number that kernels know a type by: integers of fewer bits lie in bytes.
+int64_t KernelType(ElementType t) {
+  if (!IsInteger(t) || !IsSubByte(t)) return static_cast<int64_t>(t);
+  return IsSigned(t) ? HLOKIT_S8 : HLOKIT_U8;
+}
+
 // The dimensions of one dot as its descriptor names them. `out_first` dimensions of the result come
 // before its batch dimensions; `rhs_group` (-1: none) is a dimension of the right side that no
 // group of dimensions holds.
@@ -42,8 +49,7 @@ class DotDims {
   DotDims(const Instruction& i, const Attrs& dims, int64_t out_first, int64_t rhs_group) {
     const Shape &lhs = i.operand(0)->shape(), &rhs = i.operand(1)->shape(), &out = i.shape();
     const DimVector l = LayoutStrides(lhs), r = LayoutStrides(rhs), o = LayoutStrides(out);
-    types_ = {static_cast<int64_t>(lhs.type), static_cast<int64_t>(rhs.type),
-              static_cast<int64_t>(out.type)};
+    types_ = {KernelType(lhs.type), KernelType(rhs.type), KernelType(out.type)};
     int64_t at = out_first;
     for (size_t k = 0; k < dims.lhs_batch_dims.size(); ++k, ++at) {
       const int64_t d = dims.lhs_batch_dims[k];
@@ -98,7 +104,7 @@ bool FitsKernel(const Instruction& i) {
   const Shape &lhs = i.operand(0)->shape(), &rhs = i.operand(1)->shape();
   return StaticArrays(i) && i.shape().IsArray() && i.shape().ElementCount() > 0 &&
          lhs.rank() + rhs.rank() < HLOKIT_MAX_DOT_DIMS - 4 &&
-         ProductTypes(lhs.type, rhs.type, i.shape().type);
+         (ProductTypes(lhs.type, rhs.type, i.shape().type) || IsQuantizedProduct(i));
 }
 
 class DotCall : public LibraryCall {

@@ -109,22 +109,29 @@ bool Conflict(const Cliques& a, const Cliques& b) {
   return false;
 }
 
-// The collectives of its computation that conflict with one of `permutes`, those that it needs left
-// out.
-std::vector<Instruction*> ConflictingWith(const Instruction* permute,
-                                          absl::Span<Instruction* const> permutes) {
-  const Cliques own = CliquesOf(*permute);
-  std::vector<Instruction*> conflicting;
-  for (Instruction* i : permute->parent()->PostOrder()) {
-    if (!HasTrait(i->opcode(), kCollective) || HasTrait(i->opcode(), kAsyncDone) ||
-        std::find(permutes.begin(), permutes.end(), i) != permutes.end() ||
-        !Conflict(own, CliquesOf(*i)))
-      continue;
-    if (std::none_of(permutes.begin(), permutes.end(), [&](const Instruction* one) {
-          return Needs(one, {&i, 1});
-        }))
-      conflicting.push_back(i);
+// What `i` is computed from or waits for, itself included.
+absl::flat_hash_set<const Instruction*> NeededBy(const Instruction* i) {
+  absl::flat_hash_set<const Instruction*> needed = {i};
+  std::vector<const Instruction*> open = {i};
+  while (!open.empty()) {
+    const Instruction* next = open.back();
+    open.pop_back();
+    for (const auto list : {next->operands(), next->control_predecessors()})
+      for (const Instruction* before : list)
+        if (needed.insert(before).second) open.push_back(before);
   }
+  return needed;
+}
+
+// The collectives of its computation that conflict with the permute, those that it needs left out.
+std::vector<Instruction*> ConflictingWith(const Instruction* permute) {
+  const Cliques own = CliquesOf(*permute);
+  const auto needed = NeededBy(permute);
+  std::vector<Instruction*> conflicting;
+  for (Instruction* i : permute->parent()->PostOrder())
+    if (HasTrait(i->opcode(), kCollective) && !HasTrait(i->opcode(), kAsyncDone) &&
+        !needed.contains(i) && Conflict(own, CliquesOf(*i)))
+      conflicting.push_back(i);
   return conflicting;
 }
 
@@ -221,9 +228,8 @@ class Decomposer : public Pass {
       if (!control().Permit(name(), *i, *i)) continue;
       Rewriter r(c);
       r.set_subject(i);
-      const std::vector<Instruction*> after = anywhere_ || permutes.size() > 1
-                                                  ? std::vector<Instruction*>()
-                                                  : ConflictingWith(i, permutes);
+      const std::vector<Instruction*> after =
+          anywhere_ || permutes.size() > 1 ? std::vector<Instruction*>() : ConflictingWith(i);
       Instruction* made = MakePair(i, after, r);
       i->ReplaceAllUsesWith(made);
       PassOnControlEdges(i, made, true);

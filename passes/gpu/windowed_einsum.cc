@@ -231,11 +231,12 @@ class WindowedEinsumHandler final : public ComputationPass {
   absl::string_view name() const override { return "windowed-einsum-handler"; }
 
   absl::StatusOr<bool> RunOnComputation(Computation& c) override {
-    int64_t queue = LargestChannel(*c.module()) + 1;
     const bool gathers = absl::StartsWith(c.name(), "windowed_dot_general_body_ag");
     bool changed = false;
-    if (gathers || absl::StartsWith(c.name(), "windowed_dot_general_body_rs"))
+    if (gathers || absl::StartsWith(c.name(), "windowed_dot_general_body_rs")) {
+      int64_t queue = LargestChannel(*c.module()) + 1;
       changed = AnnotateLoop(c, gathers, queue);
+    }
     Rewriter r(c);
     for (Instruction* i : c.PostOrder()) {
       r.set_subject(i);

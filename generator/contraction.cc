@@ -143,6 +143,35 @@ void MatrixProduct(GeneratedCode& s) {
          SumBounds(type, x.bounds, y.bounds, CountOf(contracting)));
 }
 
+// Rows of floats by weights of a byte or less, widened before the product.
+void QuantizedProduct(GeneratedCode& s) {
+  constexpr int64_t kWeights = 4096;
+  const ElementType type = s.random().OneOf(
+      {ElementType::kF32, ElementType::kF32, ElementType::kBF16, ElementType::kF16});
+  const ElementType narrow =
+      s.random().OneOf({ElementType::kS8, ElementType::kU8, ElementType::kS4, ElementType::kU4,
+                        ElementType::kF8E4M3FN, ElementType::kF8E5M2, ElementType::kF8E4M3});
+  const int64_t depth = s.random().Between(30, 130), rows = s.random().Between(1, 20);
+  const int64_t columns = kWeights / depth + s.random().Between(-5, 20);
+  const Side left = Arrange(s, {}, {depth}, {rows}), right = Arrange(s, {}, {depth}, {columns});
+  const RandomValue x = Symmetric(s.Get(type, left.dims));
+  RandomValue w = Symmetric(s.Get(narrow, right.dims));
+  if (IsInteger(narrow)) w = {s.TameInteger(w.instruction, 0, 4), {0, 4, 0}};
+  const Shape wide = w.shape().WithoutLayout().WithType(type);
+  const Shape result = Shape::Scalar(type);
+  DotAttrs attributes;
+  attributes.lhs_contracting_dims = left.contracting;
+  attributes.rhs_contracting_dims = right.contracting;
+  std::vector<Instruction*> operands = {x.instruction,
+                                        s.Make(Opcode::kConvert, {w.instruction}, &wide)};
+  if (s.random().Chance(0.3)) {
+    std::swap(operands[0], operands[1]);
+    std::swap(attributes.lhs_contracting_dims, attributes.rhs_contracting_dims);
+  }
+  s.Keep(s.Make(Opcode::kDot, operands, attributes, &result),
+         SumBounds(type, x.bounds, w.bounds, depth));
+}
+
 // Rows, parts of what is contracted, or batches in groups.
 void RaggedDotValues(GeneratedCode& s) {
   const ElementType type =

@@ -80,15 +80,20 @@ def rotated(x):
     return jnp.concatenate([a * cos - b * sin, b * cos + a * sin], -1)
 
 
+def times(x, w):
+    """By weights as they are, or by s8 with a scale a column."""
+    return (x @ w["s8"].astype(x.dtype)) * w["scale"] if isinstance(w, dict) else x @ w
+
+
 def llama(w, x):
     mask = jnp.tril(jnp.ones((x.shape[1], x.shape[1]), bool))
     for each in w["layers"]:
         y = rms_norm(each["norm1"], x)
-        q, k, v = rotated(heads_of(y @ each["q"])), rotated(heads_of(y @ each["k"])), heads_of(y @ each["v"])
+        q, k, v = rotated(heads_of(times(y, each["q"]))), rotated(heads_of(times(y, each["k"]))), heads_of(times(y, each["v"]))
         groups = q.shape[1] // k.shape[1]
-        x = x + attention(q, jnp.repeat(k, groups, 1), jnp.repeat(v, groups, 1), mask) @ each["out"]
+        x = x + times(attention(q, jnp.repeat(k, groups, 1), jnp.repeat(v, groups, 1), mask), each["out"])
         y = rms_norm(each["norm2"], x)
-        x = x + (jax.nn.silu(y @ each["gate"]) * (y @ each["up"])) @ each["down"]
+        x = x + times(jax.nn.silu(times(y, each["gate"])) * times(y, each["up"]), each["down"])
     return x
 
 

@@ -79,15 +79,20 @@ def rms_norm(g, x):
     return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-5) * g
 
 
+def times(x, w):
+    """By weights as they are, or by s8 with a scale a column."""
+    return (x @ w["s8"].to(x.dtype)) * w["scale"] if isinstance(w, dict) else x @ w
+
+
 def llama(w, x):
     for each in w["layers"]:
         y = rms_norm(each["norm1"], x)
-        q, k, v = rotated(heads_of(y @ each["q"])), rotated(heads_of(y @ each["k"])), heads_of(y @ each["v"])
+        q, k, v = rotated(heads_of(times(y, each["q"]))), rotated(heads_of(times(y, each["k"]))), heads_of(times(y, each["v"]))
         groups = q.shape[1] // k.shape[1]
         mixed = attention(q, k.repeat_interleave(groups, 1), v.repeat_interleave(groups, 1), causal=True)
-        x = x + mixed @ each["out"]
+        x = x + times(mixed, each["out"])
         y = rms_norm(each["norm2"], x)
-        x = x + (F.silu(y @ each["gate"]) * (y @ each["up"])) @ each["down"]
+        x = x + times(F.silu(times(y, each["gate"])) * times(y, each["up"]), each["down"])
     return x
 
 

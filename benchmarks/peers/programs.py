@@ -77,6 +77,18 @@ def llama(rng, s):
         rng.standard_normal((s["batch"], s["tokens"], d)).astype(numpy.float32)]
 
 
+def quantized(matrix):
+    """s8 and a scale for each column."""
+    scale = numpy.abs(matrix).max(0) / 127
+    return {"s8": numpy.rint(matrix / scale).astype(numpy.int8), "scale": scale}
+
+
+def llama_s8(rng, s):
+    weights, inputs = llama(rng, s)
+    layers = [{name: quantized(each) if each.ndim == 2 else each for name, each in layer.items()} for layer in weights["layers"]]
+    return {"layers": layers}, inputs
+
+
 def bodies(rng, s):
     """Positions and velocities; the masses do not change."""
     moving = [rng.standard_normal((s["bodies"], 3)).astype(numpy.float32) for _ in range(2)]
@@ -210,6 +222,8 @@ PROGRAMS = {
     "gpt2_decode_1024": Program("decode", GPT2, LITTLE, decode, donated=(1,)),
     "llama_prefill_256": Program("llama", LLAMA, LITTLE_LLAMA, llama),
     "llama_prefill_256_bf16": Program("llama", LLAMA, LITTLE_LLAMA, llama, **BF16),
+    "llama_token": Program("llama", {**LLAMA, "tokens": 1}, {**LITTLE_LLAMA, "tokens": 1}, llama),
+    "llama_token_s8": Program("llama", {**LLAMA, "tokens": 1}, {**LITTLE_LLAMA, "tokens": 1}, llama_s8),
     "gemma_prefill_256": Program("gemma", GEMMA, LITTLE_LLAMA, llama),
     "nbody_2048": Program("gravity", {"bodies": 2048}, {"bodies": 20}, bodies),
     "trees_4096": Program("forest", {"batch": 4096, "features": 32, "trees": 200, "depth": 6},

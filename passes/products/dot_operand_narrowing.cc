@@ -13,6 +13,11 @@
 namespace hlokit {
 namespace {
 
+// Floats that have all values of the bytes that products widen.
+bool HoldsBytes(ElementType t) {
+  return t == ElementType::kF32 || t == ElementType::kBF16 || t == ElementType::kF16;
+}
+
 // What reshapes without copying, or copies: it commutes with a conversion of elements.
 bool Rearranges(const Instruction& i) {
   return i.opcode() == Opcode::kReshape || i.opcode() == Opcode::kTranspose ||
@@ -43,8 +48,7 @@ absl::StatusOr<Instruction*> TakeBytes(Instruction* i, Rewriter& r) {
   if (i->opcode() != Opcode::kDot || i->operand_count() != 2) return nullptr;
   for (const int side : {1, 0}) {
     Instruction* const widening = WideningOf(i->operand(side));
-    // Of the other operand's type: what bytes are widened to in the product.
-    if (widening == nullptr || widening->shape().type != i->operand(1 - side)->shape().type ||
+    if (widening == nullptr || !HoldsBytes(widening->shape().type) ||
         !WidensInside(*i, side, widening->operand(0)->shape().type))
       continue;
     std::vector<Instruction*> operands(i->operands().begin(), i->operands().end());

@@ -15,12 +15,13 @@
 
 namespace hlokit {
 
-constexpr int64_t kPackedTogether = 8;       // panels of B, and
-constexpr int64_t kRowsTogether = 4;         // rows of it, or
-constexpr int64_t kTransposedTogether = 16;  // rows that are transposed
-constexpr int64_t kStreamedBytes = 1 << 20;  // of B, which the second-level cache does not hold
-constexpr int64_t kFewTiles = 6;             // are too few for the threads where sums are deep:
-constexpr int64_t kDeepPart = 512;           // positions of k at least that make a part, and
+constexpr int64_t kPackedTogether = 8;         // panels of B, and
+constexpr int64_t kRowsTogether = 4;           // rows of it, or
+constexpr int64_t kTransposedTogether = 16;    // rows that are transposed
+constexpr int64_t kStreamedWeights = 1 << 14;  // of a byte, that are not packed
+constexpr int64_t kStreamedBytes = 1 << 20;    // of B, which the second-level cache does not hold
+constexpr int64_t kFewTiles = 6;               // are too few for the threads where sums are deep:
+constexpr int64_t kDeepPart = 512;             // positions of k at least that make a part, and
 constexpr int64_t kPageBytes = 4096;
 constexpr int64_t kLineBytes = 64;
 constexpr int64_t kPitchUnit = 16;      // elements that depths of slabs are multiples of
@@ -183,10 +184,12 @@ class Product {
     return of_shape[height_] == nullptr ? nullptr : of_shape;
   }
 
-  // Whether few rows of A meet a B that the second-level cache does not hold.
+  // Whether few rows of A meet a B that the second-level cache does not hold, or one of bytes,
+  // which cost more to widen ahead than to read in place.
   bool ComesFromMemory() const {
-    return !serial_ && rows_ <= kStreamingRows &&
-           depth_ * cols_ * ElementBytes(b_.type) >= kStreamedBytes;
+    if (rows_ > kStreamingRows) return false;
+    if (IsOfBytes()) return depth_ * cols_ >= kStreamedWeights;
+    return !serial_ && depth_ * cols_ * ElementBytes(b_.type) >= kStreamedBytes;
   }
 
   // Whether tiles can pack the panel that comes next meanwhile.

@@ -10,6 +10,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_replace.h"
+#include "ops/dim_lists.h"
 #include "ops/evaluate/evaluate.h"
 #include "ops/evaluate/sums.h"
 #include "ops/vendor/product_config.h"
@@ -57,8 +58,6 @@ absl::StatusOr<std::vector<T>> GemmProduct(const Gemm& gemm, const Shape& shape)
 template <typename T>
 absl::StatusOr<std::vector<Literal>> RunAs(const Gemm& gemm, const Shape& shape) {
   ASSIGN_OR_RETURN(std::vector<T> d, GemmProduct<T>(gemm, shape));
-  if (static_cast<int64_t>(d.size()) != shape.ElementCount())
-    return InvalidArgument("a matrix product does not give ", Text(shape));
   const T alpha = CastComplex<T>(gemm.alpha), beta = CastComplex<T>(Complex(gemm.beta));
   for (T& x : d) x = Times(alpha, x);
   if (gemm.c != nullptr) {
@@ -82,8 +81,26 @@ absl::StatusOr<std::vector<Literal>> RunAs(const Gemm& gemm, const Shape& shape)
   return parts;
 }
 
+int64_t FreeElements(const Shape& shape, const DimVector& summed) {
+  int64_t count = 1;
+  for (int64_t d = 0; d < shape.rank(); ++d)
+    if (!Contains(summed, d)) count *= shape.dims[d];
+  return count;
+}
+
+// Of a product whose dimensions CheckSizes took.
+int64_t ProductElements(const Gemm& gemm) {
+  DimVector other = gemm.dims.rhs_contracting_dims;  // and the batches, which a has
+  other.insert(other.end(), gemm.dims.rhs_batch_dims.begin(), gemm.dims.rhs_batch_dims.end());
+  return FreeElements(gemm.a->shape(), gemm.dims.lhs_contracting_dims) *
+         FreeElements(gemm.b->shape(), other);
+}
+
 absl::StatusOr<std::vector<Literal>> Run(const Gemm& gemm, const Shape& shape) {
   if (!shape.IsArray()) return InvalidArgument("a matrix product gives ", Text(shape));
+  if (ProductElements(gemm) != shape.ElementCount())
+    return InvalidArgument("a matrix product of ", Text(gemm.a->shape()), " and ",
+                           Text(gemm.b->shape()), " does not give ", Text(shape));
   if (IsComplex(shape.type)) return RunAs<Complex>(gemm, shape);
   // 8-bit integers may be added up into floats.
   if (IsFloat(shape.type)) return RunAs<double>(gemm, shape);

@@ -288,10 +288,12 @@ constexpr Predicates kPredicates[] = {
     {Predicate::FCMP_OLT, Predicate::ICMP_SLT, Predicate::ICMP_ULT},
 };
 
-// Whether the bits of a narrow float are known as they were loaded.
-bool IsLoadedHalf(ElementType type, const ScalarValue& x) {
-  return (type == ElementType::kF16 || type == ElementType::kBF16) && x.memory != nullptr &&
-         x.memory_type == type;
+// Whether the bits of a narrow float that GPUs widen by an instruction are known as they were
+// loaded.
+bool IsLoadedNarrow(ElementType type, const ScalarValue& x) {
+  const bool is_widened = type == ElementType::kF16 || type == ElementType::kBF16 ||
+                          type == ElementType::kF8E5M2 || type == ElementType::kF8E4M3FN;
+  return is_widened && x.memory != nullptr && x.memory_type == type;
 }
 
 }  // namespace
@@ -309,7 +311,7 @@ ScalarValue EmitCompare(llvm::IRBuilderBase& builder, ComparisonDirection direct
   }
   if (IsFloat(type) && order == ComparisonType::kTotalOrder) {
     // GPUs drop a NaN's sign when they widen it.
-    const bool loaded = IsLoadedHalf(type, x) && IsLoadedHalf(type, y);
+    const bool loaded = IsLoadedNarrow(type, x) && IsLoadedNarrow(type, y);
     Val a = TotalOrderKey(Val(builder, loaded ? x.memory : x.re));
     Val b = TotalOrderKey(Val(builder, loaded ? y.memory : y.re));
     return {builder.CreateICmp(row.on_signed, a.get(), b.get())};

@@ -9,14 +9,6 @@ namespace {
 constexpr int64_t kLeastWeights = 1 << 12;  // elements
 constexpr int64_t kFewRows = 32;            // of a product of 16-bit floats
 
-// Elements of an operand for each that is summed.
-int64_t FreeElements(const Shape& shape, const DimVector& summed) {
-  int64_t count = 1;
-  for (int64_t d = 0; d < shape.rank(); ++d)
-    if (!Contains(summed, d)) count *= shape.dims[d];
-  return count;
-}
-
 }  // namespace
 
 bool IsWidenedByte(ElementType type) {
@@ -36,9 +28,8 @@ bool WidensInside(const Instruction& dot, int side, ElementType narrow) {
       !is_float(other.type) || !is_float(dot.shape().type) ||
       weights.ElementCount() < kLeastWeights)
     return false;
-  return other.type == ElementType::kF32 ||
-         FreeElements(other, side == 1 ? dims.lhs_contracting_dims : dims.rhs_contracting_dims) <=
-             kFewRows;
+  const auto& summed = side == 1 ? dims.lhs_contracting_dims : dims.rhs_contracting_dims;
+  return other.type == ElementType::kF32 || FreeElements(other.dims, {summed}) <= kFewRows;
 }
 
 bool IsQuantizedProduct(const Instruction& dot) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -35,6 +36,18 @@ bool IsPermutation(absl::Span<const int64_t> values, int64_t n) {
 
 bool Contains(absl::Span<const int64_t> values, int64_t value) {
   return std::find(values.begin(), values.end(), value) != values.end();
+}
+
+int64_t FreeElements(absl::Span<const int64_t> sizes,
+                     std::initializer_list<absl::Span<const int64_t>> lists) {
+  int64_t count = 1;
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    const bool listed = absl::c_any_of(lists, [d](absl::Span<const int64_t> list) {
+      return Contains(list, static_cast<int64_t>(d));
+    });
+    if (!listed) count *= sizes[d];
+  }
+  return count;
 }
 
 }  // namespace hlokit

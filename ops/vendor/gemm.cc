@@ -81,19 +81,11 @@ absl::StatusOr<std::vector<Literal>> RunAs(const Gemm& gemm, const Shape& shape)
   return parts;
 }
 
-int64_t FreeElements(const Shape& shape, const DimVector& summed) {
-  int64_t count = 1;
-  for (int64_t d = 0; d < shape.rank(); ++d)
-    if (!Contains(summed, d)) count *= shape.dims[d];
-  return count;
-}
-
 // Of a product whose dimensions CheckSizes took.
 int64_t ProductElements(const Gemm& gemm) {
-  DimVector other = gemm.dims.rhs_contracting_dims;  // and the batches, which a has
-  other.insert(other.end(), gemm.dims.rhs_batch_dims.begin(), gemm.dims.rhs_batch_dims.end());
-  return FreeElements(gemm.a->shape(), gemm.dims.lhs_contracting_dims) *
-         FreeElements(gemm.b->shape(), other);
+  const DotAttrs& d = gemm.dims;  // batches stand in both operands
+  return FreeElements(gemm.a->shape().dims, {d.lhs_contracting_dims}) *
+         FreeElements(gemm.b->shape().dims, {d.rhs_contracting_dims, d.rhs_batch_dims});
 }
 
 absl::StatusOr<std::vector<Literal>> Run(const Gemm& gemm, const Shape& shape) {

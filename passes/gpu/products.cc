@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "absl/algorithm/container.h"
+#include "ops/dim_lists.h"
 #include "passes/framework/pass.h"
 #include "passes/framework/pass_arguments.h"
 #include "passes/gpu/backend_config.h"
@@ -41,19 +42,12 @@ bool IsComputed(const Instruction* i) {
   return false;
 }
 
-// The product of the sizes of the operand's dimensions that are neither batch nor contracted.
-int64_t FreeSize(const Instruction* operand, const DimVector& batch, const DimVector& contracted) {
-  int64_t size = 1;
-  for (int64_t d = 0; d < operand->shape().rank(); ++d)
-    if (!absl::c_linear_search(batch, d) && !absl::c_linear_search(contracted, d))
-      size *= operand->shape().dims[d];
-  return size;
-}
-
 bool ShouldSwap(const Instruction& dot) {
   const auto& attrs = dot.attr<DotAttrs>();
-  const int64_t left = FreeSize(dot.operand(0), attrs.lhs_batch_dims, attrs.lhs_contracting_dims);
-  const int64_t right = FreeSize(dot.operand(1), attrs.rhs_batch_dims, attrs.rhs_contracting_dims);
+  const int64_t left = FreeElements(dot.operand(0)->shape().dims,
+                                    {attrs.lhs_batch_dims, attrs.lhs_contracting_dims});
+  const int64_t right = FreeElements(dot.operand(1)->shape().dims,
+                                     {attrs.rhs_batch_dims, attrs.rhs_contracting_dims});
   if (right < kTileRows) return false;
   return left < kTileRows || (!IsComputed(dot.operand(0)) && IsComputed(dot.operand(1)));
 }

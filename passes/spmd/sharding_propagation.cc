@@ -89,7 +89,8 @@ class Propagation {
       std::vector<Instruction*> order = c->PostOrder();
       std::reverse(order.begin(), order.end());
       for (Instruction* i : order) {
-        if (CallTarget(*i) != "Sharding" || i->sharding() == nullptr || i->operand_count() != 1)
+        if (CallTarget(*i) != "Sharding" || i->sharding() == nullptr || i->operand_count() != 1 ||
+            !SameIgnoringLayout(i->shape(), i->operand(0)->shape()))
           continue;
         Instruction* x = i->operand(0);
         Instruction* copy = c->Add(Opcode::kCopy, i->shape(), {x}, "copy");

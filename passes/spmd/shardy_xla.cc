@@ -154,6 +154,8 @@ class Import {
   // The operand takes the sharding over, or a copy of it where it has another; a copy without one
   // where the constraint is open.
   absl::Status ReplaceByOperand(Computation* c, Instruction* i) {
+    if (i->operand_count() != 1 || !SameIgnoringLayout(i->shape(), i->operand(0)->shape()))
+      return InvalidArgument("a call of ", TargetOf(*i), " does not give what it takes");
     Instruction* x = i->operand(0);
     if (!i->shape().IsArray()) {
       Replace(c, i, x);

@@ -541,6 +541,9 @@ absl::Status SpmdVisitor::LeaveRegion(const Instruction& i) {
 }
 
 absl::Status SpmdVisitor::Recut(const Instruction& i) {
+  if (!SameIgnoringLayout(i.shape(), i.operand(0)->shape()))
+    return InvalidArgument("a call of Sharding takes ", Text(i.operand(0)->shape()), " and gives ",
+                           Text(i.shape()));
   Set(i, Of(i.operand(0)));
   return absl::OkStatus();
 }

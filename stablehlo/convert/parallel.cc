@@ -157,6 +157,8 @@ absl::Status ParallelRun::Advance(size_t process) {
 
 // Whether the operation is one that has a meaning of its own here; it is done then.
 absl::StatusOr<bool> ParallelRun::Step(Process& p, const MlirOperation& op) {
+  if (op.name == op_.name)  // which may name the function that holds it, too
+    return Unimplemented(op.name, " inside a program that runs side by side with others");
   absl::Status done;
   if (op.name == "func.return" || op.name == "stablehlo.return") {
     done = Leave(p, op);

@@ -130,6 +130,14 @@ int64_t ScannedDimension(const Shape& operand, const Window& window, bool& rever
   return scanned;
 }
 
+// Whether results have the types of initial values, which operands have not.
+bool WidensOperands(const Instruction& i) {
+  const size_t arrays = i.operand_count() / 2;
+  for (size_t k = 0; k < arrays; ++k)
+    if (i.operand(k)->shape().type != i.operand(arrays + k)->shape().type) return true;
+  return false;
+}
+
 absl::StatusOr<Instruction*> RewriteWindow(Instruction* i, Rewriter& r, int64_t base_length,
                                            bool rows = false) {
   if (i->opcode() != Opcode::kReduceWindow || i->shape().HasDynamicDims()) return nullptr;
@@ -143,7 +151,7 @@ absl::StatusOr<Instruction*> RewriteWindow(Instruction* i, Rewriter& r, int64_t 
       operand.type == i->shape().type && IsIdentity(i->operand(1), *opcode))
     return Scan{i->operand(1), i->to_apply(), base_length, reverse, rows}.Inclusive(
         w, i->operand(0), dim);
-  if (operand.rank() != 1) return nullptr;
+  if (operand.rank() != 1 || WidensOperands(*i)) return nullptr;
   const auto results =
       Windowed(w, {i->operands().begin(), i->operands().end()}, window, i->to_apply());
   return i->shape().IsTuple() ? w.Tuple(results) : results[0];
@@ -158,7 +166,7 @@ bool HasLongScan(const Instruction& i, int64_t least) {
 }
 
 absl::StatusOr<Instruction*> RewriteRoundedWindow(Instruction* i, Rewriter& r) {
-  if (i->opcode() != Opcode::kReduceWindow) return nullptr;
+  if (i->opcode() != Opcode::kReduceWindow || WidensOperands(*i)) return nullptr;
   const Shape& from = i->operand(0)->shape();
   const std::optional<int64_t> block = RoundedScanBlock(*i, from);
   bool reverse = false;

@@ -114,7 +114,7 @@ absl::StatusOr<Client::Arrays> Client::ExecuteArrays(const CompiledProgram& prog
   Arrays data;
   data.reserve(results.size());
   for (Literal& result : results)
-    data.push_back(std::make_shared<GlobalData>(GlobalData::Array{std::move(result)}, device));
+    data.push_back(std::make_shared<GlobalData>(GlobalData::Array{result}, device));
   return data;
 }
 

@@ -25,7 +25,7 @@ class GlobalData {
   // An array in the host's memory, in the layout of its shape, which this alone has: results of
   // small programs, of which many are dropped unread. They become a value when one is asked for.
   struct Array {
-    Literal literal;
+    Literal& literal;  // moved from
   };
   GlobalData(Array array, int64_t device)
       : shape_(array.literal.shape()),

@@ -5,9 +5,9 @@
 
 namespace hlokit {
 
-// Whether elements of a type lie in bytes that kernels of float products widen, exactly: integers
-// of up to 8 bits, f8e4m3fn, f8e5m2.
-bool IsWidenedByte(ElementType type);
+// Whether a type is one that products widen weights to: f32, bf16 and f16, which have all values of
+// integers of up to 8 bits, f8e4m3fn and f8e5m2.
+bool HoldsWeights(ElementType type);
 
 // Whether a dot whose operand `side` (0 or 1) is of type `narrow`, or would be, widens it in the
 // product: the other operand is a float that has all values of the type, there are weights enough,

@@ -24,8 +24,8 @@ inline void* AllocateBlock(size_t bytes) {
   const bool large = bytes >= kHugePage;
   const size_t padded = bytes + kBlockAlignment;
   void* block = nullptr;
-  // malloc gives a small block again that was freed last of its size, in a fourth of the time that
-  // posix_memalign needs; that of an array is aligned.
+  // malloc returns the block of this size that was freed last, which is aligned where it was an
+  // array; posix_memalign always searches for a larger one and splits it.
   constexpr size_t kReused = 1024;
   if (padded <= kReused) {
     block = malloc(padded);

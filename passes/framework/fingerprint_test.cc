@@ -14,13 +14,7 @@ constexpr char kText[] =
     " c = f32[12]{0} constant({1,2,3,4,5,6,7,8,9,10,11,12})\n a = f32[12]{0} add(p, c)\n"
     " ROOT r = f32[12]{0} exponential(a), result_accuracy={tolerance={atol=0.1,rtol=0,ulps=2}} }\n";
 
-std::unique_ptr<Module> Read() {
-  Diagnostics diagnostics;
-  auto source = std::make_shared<const SourceFile>("test.hlo", kText);
-  auto module = ParseModule(source, {}, diagnostics);
-  EXPECT_TRUE(module.ok()) << diagnostics.Render(*source);
-  return module.ok() ? *std::move(module) : nullptr;
-}
+std::unique_ptr<Module> Read() { return ParseModule(kText).value(); }
 
 bool Sees(void (*change)(Module&)) {
   const std::unique_ptr<Module> module = Read();
@@ -66,8 +60,7 @@ TEST(Fingerprint, SeesWhatIsKeptInMemory) {
   Instruction* other = module->entry()->Add(Opcode::kConstant, ConstantOf(*module)->shape(), {});
   other->mutable_attr<ConstantAttrs>().literal = again;
   const Fingerprint before(*module);
-  other->mutable_attr<ConstantAttrs>().literal =
-      ConstantOf(*module)->attr<ConstantAttrs>().literal;
+  other->mutable_attr<ConstantAttrs>().literal = ConstantOf(*module)->attr<ConstantAttrs>().literal;
   EXPECT_TRUE(before.SameText(Fingerprint(*module)));
   EXPECT_FALSE(before == Fingerprint(*module));
 }

@@ -16,13 +16,7 @@ constexpr char kText[] =
     " b = f32[12]{0} call(a), to_apply=f, sharding={replicated}\n"
     " ROOT r = f32[12]{0} exponential(b), metadata={op_name=\"x\"} }\n";
 
-std::unique_ptr<Module> Read() {
-  Diagnostics diagnostics;
-  auto source = std::make_shared<const SourceFile>("test.hlo", kText);
-  auto module = ParseModule(source, {}, diagnostics);
-  EXPECT_TRUE(module.ok()) << diagnostics.Render(*source);
-  return module.ok() ? *std::move(module) : nullptr;
-}
+std::unique_ptr<Module> Read() { return ParseModule(kText).value(); }
 
 struct Seen {
   bool same, differs;

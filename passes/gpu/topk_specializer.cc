@@ -9,7 +9,7 @@
 namespace hlokit {
 namespace {
 
-constexpr int64_t kMostValues = 16, kFewestElements = 1024;
+constexpr int64_t kMaxValues = 16, kMinElements = 1024;
 
 bool HasKernel(const Instruction* i) {
   if (i->opcode() != Opcode::kCustomCall || i->attr<CustomCallAttrs>().target != "TopK" ||
@@ -18,8 +18,8 @@ bool HasKernel(const Instruction* i) {
   const Shape &rows = i->operand(0)->shape(), &values = i->shape().elements[0];
   return (rows.type == ElementType::kF32 || rows.type == ElementType::kBF16) && rows.rank() >= 1 &&
          rows.rank() <= 2 && values.rank() == rows.rank() && !i->shape().HasDynamicDims() &&
-         !rows.HasDynamicDims() && rows.dims.back() >= kFewestElements &&
-         values.dims.back() <= kMostValues;
+         !rows.HasDynamicDims() && rows.dims.back() >= kMinElements &&
+         values.dims.back() <= kMaxValues;
 }
 
 absl::StatusOr<Instruction*> Specialize(Instruction* i, Rewriter& r) {

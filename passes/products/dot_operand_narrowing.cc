@@ -13,11 +13,6 @@
 namespace hlokit {
 namespace {
 
-// Floats that have all values of the bytes that products widen.
-bool HoldsBytes(ElementType t) {
-  return t == ElementType::kF32 || t == ElementType::kBF16 || t == ElementType::kF16;
-}
-
 // What reshapes without copying, or copies: it commutes with a conversion of elements.
 bool Rearranges(const Instruction& i) {
   return i.opcode() == Opcode::kReshape || i.opcode() == Opcode::kTranspose ||
@@ -48,7 +43,7 @@ absl::StatusOr<Instruction*> TakeBytes(Instruction* i, Rewriter& r) {
   if (i->opcode() != Opcode::kDot || i->operand_count() != 2) return nullptr;
   for (const int side : {1, 0}) {
     Instruction* const widening = WideningOf(i->operand(side));
-    if (widening == nullptr || !HoldsBytes(widening->shape().type) ||
+    if (widening == nullptr || !HoldsWeights(widening->shape().type) ||
         !WidensInside(*i, side, widening->operand(0)->shape().type))
       continue;
     std::vector<Instruction*> operands(i->operands().begin(), i->operands().end());

@@ -28,8 +28,8 @@ float Widened(int32_t type, uint8_t bits) {
   }
 }
 
-// A float of one sign bit, `exponent` bits and the rest, with no infinity but NaN (`finite`), or
-// with IEEE's.
+// A float of a sign, so many bits of exponent, and a mantissa. `finite`: there is no infinity, and
+// the largest number is NaN; else both are as in IEEE 754.
 float Decoded(uint8_t bits, int exponent_bits, bool finite) {
   const int mantissa_bits = 7 - exponent_bits, bias = (1 << (exponent_bits - 1)) - 1;
   const int exponent = (bits & 0x7f) >> mantissa_bits, mantissa = bits & ((1 << mantissa_bits) - 1);

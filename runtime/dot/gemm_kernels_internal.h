@@ -200,7 +200,7 @@ HLOKIT_INLINE void CopyRun(const S* from, int64_t count, T* to) {
   for (int64_t i = 0; i < count; ++i) to[i] = Convert<T>(from[i]);
 }
 
-constexpr int64_t kLeastRun = 4;  // that is copied as one
+constexpr int64_t kMinRun = 4;  // that is copied as one
 
 // Gather of runs, the first of which has `first` elements left, for a map with a table.
 template <typename T, typename S>
@@ -223,7 +223,7 @@ static void Gather(const S* from, const IndexMap& map, int64_t x0, int64_t count
     } else {
       for (int64_t i = 0; i < count; ++i) to[i] = Convert<T>(from[i * map.stride]);
     }
-  } else if (map.run < kLeastRun) {
+  } else if (map.run < kMinRun) {
     for (int64_t i = 0; i < count; ++i) to[i] = Convert<T>(from[map.table[x0 + i]]);
   } else {
     GatherRuns(from, map, x0, Least(RunFrom(map, x0), count), count, to);
@@ -242,7 +242,7 @@ static void GatherLines(const S* from, const IndexMap& lines, int64_t l0, int64_
       CopyRun(from + OffsetAt(lines, l0 + l), point_count, to + l * pitch);
     return;
   }
-  if (points.table != nullptr && points.run >= kLeastRun) {
+  if (points.table != nullptr && points.run >= kMinRun) {
     const int64_t first = Least(RunFrom(points, p0), point_count);
     for (int64_t l = 0; l < line_count; ++l)
       GatherRuns(from + OffsetAt(lines, l0 + l), points, p0, first, point_count, to + l * pitch);

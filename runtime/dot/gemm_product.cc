@@ -185,7 +185,7 @@ void Product<T>::RunSlabs() {
 
 template <typename T>
 void Product<T>::FillBlocks(const Slab& slab) const {
-  // Enough that no thread waits long for another's last, alike in size.
+  // Enough blocks, of one size, that no thread waits long for the last block of another.
   const int64_t wanted = 8 * hlokit_num_threads(ctx_);
   const int64_t blocks_m =
       std::clamp(CeilDiv(wanted, panels_n_), CeilDiv(panels_m_, block_), panels_m_);
@@ -255,23 +255,23 @@ void Product<T>::RunWide() {
   const int64_t together = frozen_b_ != nullptr ? 1 : PacksInTiles() ? 2 : most;
   const int64_t group = std::clamp<int64_t>(panels_n_ / (kPanelTasks * threads), 1, together);
   const int64_t groups = CeilDiv(panels_n_, group);
-  // The last of packed panels in halves of the rows, so that threads end together.
+  // The last of packed panels are dealt in halves of the rows, so that threads end together.
   const bool halves = frozen_b_ != nullptr && panels_m_ > 1;
   const int64_t whole = halves ? std::max<int64_t>(0, groups - threads - groups % threads) : groups;
   const int64_t items = whole + 2 * (groups - whole);
   const auto group_of = [&](int64_t i) { return i < whole ? i : whole + (i - whole) / 2; };
-  WithRowsOfItsOwn(
-      items, [&](int64_t i, std::atomic<int64_t>& next, const T* packed_a, int64_t slab_a) {
-        while (i < items && !hlokit_cancelled(ctx_)) {
-          const int64_t after = next.fetch_add(1, std::memory_order_relaxed);
-          const int64_t g = group_of(i), half = (panels_m_ + 1) / 2;
-          const bool second = i >= whole && (i - whole) % 2 == 1, first = i >= whole && !second;
-          RunPanels({g * group, std::min((g + 1) * group, panels_n_), second ? half : 0,
-                     first ? half : panels_m_, after < items ? group_of(after) * group : panels_n_},
-                    packed_a, slab_a);
-          i = after;
-        }
-      });
+  WithRowsOfItsOwn(items, [&](int64_t i, std::atomic<int64_t>& next, const T* packed_a,
+                              int64_t slab_a) {
+    while (i < items && !hlokit_cancelled(ctx_)) {
+      const int64_t after = next.fetch_add(1, std::memory_order_relaxed);
+      const int64_t g = group_of(i), half = i < whole ? panels_m_ : (panels_m_ + 1) / 2;
+      const int64_t m = i < whole ? 0 : (i - whole) % 2 * half;
+      RunPanels({g * group, std::min((g + 1) * group, panels_n_), m, std::min(m + half, panels_m_),
+                 after < items ? group_of(after) * group : panels_n_},
+                packed_a, slab_a);
+      i = after;
+    }
+  });
 }
 
 template <typename T>

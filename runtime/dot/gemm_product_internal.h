@@ -15,13 +15,13 @@
 
 namespace hlokit {
 
-constexpr int64_t kPackedTogether = 8;         // panels of B, and
-constexpr int64_t kRowsTogether = 4;           // rows of it, or
-constexpr int64_t kTransposedTogether = 16;    // rows that are transposed
-constexpr int64_t kStreamedWeights = 1 << 14;  // of a byte, that are not packed
-constexpr int64_t kStreamedBytes = 1 << 20;    // of B, which the second-level cache does not hold
-constexpr int64_t kFewTiles = 6;               // are too few for the threads where sums are deep:
-constexpr int64_t kDeepPart = 512;             // positions of k at least that make a part, and
+constexpr int64_t kPackedTogether = 8;            // panels of B, and
+constexpr int64_t kRowsTogether = 4;              // rows of it, or
+constexpr int64_t kTransposedTogether = 16;       // rows that are transposed
+constexpr int64_t kMinStreamedWeights = 1 << 14;  // of a byte, that are not packed
+constexpr int64_t kStreamedBytes = 1 << 20;  // of B, which the second-level cache does not hold
+constexpr int64_t kFewTiles = 6;             // are too few for the threads where sums are deep:
+constexpr int64_t kDeepPart = 512;           // positions of k at least that make a part, and
 constexpr int64_t kPageBytes = 4096;
 constexpr int64_t kLineBytes = 64;
 constexpr int64_t kPitchUnit = 16;      // elements that depths of slabs are multiples of
@@ -103,7 +103,7 @@ class Product {
     if (b_.outer.table != nullptr || b_.outer.stride != 1 || b_.k.table != nullptr) return false;
     if (b_.negate_from < depth_ || panels_m_ > 2) return false;
     if (b_.type == HLOKIT_BF16) return kernels_->micro_bf16[0][1] != nullptr;
-    if (IsOfBytes()) return ComesFromMemory() && Streaming() != nullptr;
+    if (IsOfBytes()) return StreamingPays() && Streaming() != nullptr;
     return kernels_->pack_b(b_.type) == kernels_->pack_b(kOwnType) ||
            (kOwnType == HLOKIT_U32 && b_.type == HLOKIT_S32) ||
            (kOwnType == HLOKIT_U64 && b_.type == HLOKIT_S64);
@@ -184,11 +184,11 @@ class Product {
     return of_shape[height_] == nullptr ? nullptr : of_shape;
   }
 
-  // Whether few rows of A meet a B that the second-level cache does not hold, or one of bytes,
+  // Whether few rows of A multiply a B that the second-level cache does not hold, or one of bytes,
   // which cost more to widen ahead than to read in place.
-  bool ComesFromMemory() const {
+  bool StreamingPays() const {
     if (rows_ > kStreamingRows) return false;
-    if (IsOfBytes()) return depth_ * cols_ >= kStreamedWeights;
+    if (IsOfBytes()) return depth_ * cols_ >= kMinStreamedWeights;
     return !serial_ && depth_ * cols_ * ElementBytes(b_.type) >= kStreamedBytes;
   }
 
@@ -202,7 +202,7 @@ class Product {
 
   // Whether B, read in place, comes from memory in pieces of rows that lie apart.
   bool Streams() const {
-    return direct_b_ && frozen_b_ == nullptr && ComesFromMemory() && Streaming() != nullptr;
+    return direct_b_ && frozen_b_ == nullptr && StreamingPays() && Streaming() != nullptr;
   }
 
   bool IsDeep() const {

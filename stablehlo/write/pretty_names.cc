@@ -17,7 +17,7 @@ class NameGiver {
   }
 
  private:
-  // What a region's names go on from; regions beside each other begin alike.
+  // The next numbers in a region; regions of one operation begin with the same ones.
   struct Counters {
     int64_t value = 0, argument = 0, conflict = 0;
     std::set<std::string> taken;

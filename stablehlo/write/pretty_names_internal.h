@@ -12,7 +12,7 @@ using ValueNames = absl::flat_hash_map<int32_t, std::string>;  // by the values'
 
 // As MLIR names the values of a function: %arg0 for arguments, %iterArg for those of loops, %cst
 // and %c for constants of floats and others, %0, %0#1 for results. A name that is taken gets the
-// next of the numbers that all share; regions beside each other begin with the same numbers.
+// next of the numbers that all share; regions of one operation begin with the same numbers.
 ValueNames NamesOfFunction(const MlirOperation& function);
 
 }  // namespace hlokit

@@ -28,6 +28,7 @@ constexpr Kind kKinds[] = {{": internal error: ", "\033[1;31m"},
 
 MessageFormat format = MessageFormat::kText;
 UseColours colours = UseColours::kAuto;
+std::vector<ShownMessage>* kept_messages = nullptr;
 
 // As the conventions have it: a terminal that is not "dumb", and no NO_COLOR
 // (https://no-color.org).
@@ -63,6 +64,25 @@ void Write(const std::string& text) {
 }
 
 void WriteText(const std::string& text) { Write(WantsColours() ? InColours(text) : text); }
+
+uint32_t LineOf(const SourceFile& file, SourcePlace place) {
+  return place.valid() ? file.Locate(place.offset).line : 0;
+}
+
+void Keep(const Diagnostics& diagnostics, const SourceFile& file) {
+  for (const Diagnostic& item : diagnostics.items()) {
+    kept_messages->push_back({item.severity == Severity::kError ? "error" : "warning",
+                              LineOf(file, item.place), item.message});
+    for (const DiagnosticNote& note : item.notes)
+      kept_messages->push_back({"note", LineOf(file, note.place), note.message});
+  }
+}
+
+Diagnostics OfStatus(const absl::Status& status) {
+  Diagnostics one;
+  one.Error(SourcePlace(), status);
+  return one;
+}
 
 void AddPlace(JsonObject& json, const SourceFile& file, SourcePlace place) {
   if (!place.valid()) return;
@@ -131,21 +151,26 @@ std::string AsJson(const Diagnostics& diagnostics, const SourceFile& file) {
   return out;
 }
 
+void KeepMessages(std::vector<ShownMessage>* kept) { kept_messages = kept; }
+
 void ShowMessages(const Diagnostics& diagnostics, const SourceFile& file) {
+  if (kept_messages != nullptr) return Keep(diagnostics, file);
   if (format == MessageFormat::kJson) return Write(AsJson(diagnostics, file));
   WriteText(diagnostics.Render(file));
 }
 
 void ShowStatus(const absl::Status& status, const SourceFile& file) {
-  if (format == MessageFormat::kJson) {
-    Diagnostics one;
-    one.Error(SourcePlace(), status);
-    return Write(AsJson(one, file));
-  }
+  if (kept_messages != nullptr) return Keep(OfStatus(status), file);
+  if (format == MessageFormat::kJson) return Write(AsJson(OfStatus(status), file));
   WriteText(RenderStatus(status, file));
 }
 
 void ShowFault(absl::string_view tool, absl::string_view kind, const absl::Status& status) {
+  if (kept_messages != nullptr) {
+    kept_messages->push_back(
+        {kind == "warning" ? "warning" : "error", 0, std::string(status.message())});
+    return;
+  }
   const std::string label = LabelOf(status);
   if (format == MessageFormat::kJson) {
     JsonObject json;

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "support/diagnostics.h"
+#include "tools/common/expected_messages.h"
 
 namespace hlokit {
 
@@ -23,6 +25,9 @@ enum class UseColours {
 void SetMessages(MessageFormat format, UseColours colours);
 // Whether what goes to standard error has colours.
 bool ErrorsHaveColours();
+
+// Keeps messages of texts and faults from now on instead of writing them; null: writes them again.
+void KeepMessages(std::vector<ShownMessage>* kept);
 
 // Everything that was collected, to standard error.
 void ShowMessages(const Diagnostics& diagnostics, const SourceFile& file);

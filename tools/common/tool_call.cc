@@ -328,6 +328,15 @@ class Translator {
     out_.push_back(argument);
   }
 
+  // At the end of --passes, but for those that stand there already.
+  void AddPasses(absl::string_view names) {
+    const std::string before = Take("--passes", "");
+    std::vector<absl::string_view> passes = absl::StrSplit(before, ',', absl::SkipEmpty());
+    for (const absl::string_view name : absl::StrSplit(names, ','))
+      if (std::find(passes.begin(), passes.end(), name) == passes.end()) passes.push_back(name);
+    Put("--passes", absl::StrJoin(passes, ","));
+  }
+
   absl::Status Translate(const XlaFlag& row, const Argument& argument) {
     const std::optional<bool> on = IsOn(argument.value);
     const std::string value = argument.value.value_or("");
@@ -341,6 +350,11 @@ class Translator {
         if (!on)
           return InvalidArgument(Spelt(argument.name), ": expected true or false, given ", value);
         if (*on == (row.meaning == M::kWhereOn)) PutSwitch(row.target);
+        return absl::OkStatus();
+      case M::kPasses:
+        if (!on)
+          return InvalidArgument(Spelt(argument.name), ": expected true or false, given ", value);
+        if (*on) AddPasses(row.target);
         return absl::OkStatus();
       case M::kFile:
         if (!argument.value) return InvalidArgument(Spelt(argument.name), " needs a file");
@@ -404,12 +418,24 @@ class Translator {
   std::vector<std::string> notes_;                          // other warnings
 };
 
+// xla_compile writes an executable of XLA's; hlo-aot an object whose program has a name in C.
+absl::Status AddCompileDefaults(Translator& call) {
+  const std::string platform = absl::AsciiStrToLower(call.Take("--platform", "cpu"));
+  if (platform != "cpu" && platform != "host")
+    return InvalidArgument("--platform=", platform, " is not to be had here: hlo-opt ",
+                           "--platform=gpu --stage=ptx --gpu-arch=sm_90 compiles for GPUs");
+  if (!call.Has("--name")) call.Put("--name", "xla_program");
+  return absl::OkStatus();
+}
+
 // What XLA's program does where no flag says otherwise.
 absl::Status AddDefaults(Callers caller, Translator& call) {
   if (caller == kRunHloModule && !call.Has("--reference-platform") && !call.Has("--compile-only"))
     call.Put("--reference-platform", "interpreter");
   if (caller == kProtoToJson && !call.Has("--format")) call.Put("--format", "json");
   if (caller == kShowSignature) call.Put("--format", "signature");
+  if (caller == kShowLiteral) call.Put("--format", "literal");
+  if (caller == kXlaCompile) RETURN_IF_ERROR(AddCompileDefaults(call));
   if (caller == kDumpedToOperations) call.Put("--format", "operations");
   if (caller == kDumpedToText && !call.Has("--format")) call.Put("--format", "short");
   if (caller == kDumpedToGraph) {
@@ -494,7 +520,7 @@ absl::StatusOr<ToolCall> ReadToolCall(absl::string_view tool, int argc, const ch
   Translator call(caller, knows);
   RETURN_IF_ERROR(call.Add(NormalizeArguments(argc, argv)));
   Translator behind(caller, knows);
-  const bool compiles = (caller & (kRunners | kOpts | kHloAot)) != 0;
+  const bool compiles = (caller & (kRunners | kOpts | kHloAot | kXlaCompile)) != 0;
   if (const std::string file = compiles ? call.Take("--debug-options-file", "") : "";
       !file.empty()) {
     ASSIGN_OR_RETURN(const std::vector<std::string> flags, DebugOptionsFile(file));

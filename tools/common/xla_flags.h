@@ -29,11 +29,14 @@ enum Callers : uint32_t {
   kDumpedToText = 1u << 15,        // dumped_computation_to_text
   kDumpedToOperations = 1u << 16,  // dumped_computation_to_operation_list
   kDumpedToGraph = 1u << 17,       // dumped_computation_to_graphviz
+  kExpand = 1u << 18,              // hlo-expand
+  kShowLiteral = 1u << 19,         // show_literal, show_text_literal
+  kXlaCompile = 1u << 20,          // xla_compile
 
   kRunners = kHloRun | kRunHloModule | kHloRunner | kIsolationTest,
   kOpts = kHloOpt | kIsolateHlo | kProtoToJson | kTranslate | kShowSignature | kDumpedToText |
-          kDumpedToOperations,
-  kAnyCaller = (1u << 18) - 1,
+          kDumpedToOperations | kExpand | kShowLiteral,
+  kAnyCaller = (1u << 21) - 1,
 };
 
 // A name of a program of XLA's, and the tool that does its work.
@@ -51,6 +54,7 @@ struct XlaFlag {
     kIs,        // `target` with the same value
     kWhereOn,   // `target`, where it is on; nothing where it is off
     kWhereOff,  // the other way round
+    kPasses,    // `target` at the end of --passes, where it is on
     kFile,      // its value is the tool's input
     kAlways,    // what it asks for is so anyway
     kAlwaysOn,  // so it is, where it is on; off is not to be had: `target` says why

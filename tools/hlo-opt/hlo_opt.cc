@@ -18,8 +18,11 @@
 #include "support/text.h"
 #include "tools/common/dump_folder.h"
 #include "tools/common/exit_status.h"
+#include "tools/common/expected_messages.h"
 #include "tools/common/inputs.h"
+#include "tools/common/literal_files.h"
 #include "tools/common/load.h"
+#include "tools/common/messages.h"
 #include "tools/common/report.h"
 #include "tools/common/signals.h"
 #include "tools/common/split.h"
@@ -33,6 +36,7 @@
 #include "tools/hlo-opt/stats.h"
 #include "tools/hlo-opt/summary.h"
 #include "tools/hlo-opt/transform.h"
+#include "types/literal_text.h"
 
 namespace hlokit {
 namespace {
@@ -174,6 +178,15 @@ absl::Status WriteParts(const Module& module, const std::string& folder) {
   return absl::OkStatus();
 }
 
+// --format=literal: the values of a protobuf file of literals, a line each.
+absl::Status PrintLiterals(const OptOptions& o) {
+  ASSIGN_OR_RETURN(const LiteralFile literals, ReadLiterals(o.input));
+  std::string text;
+  for (const Literal& argument : literals.arguments) absl::StrAppend(&text, Text(argument), "\n");
+  if (literals.result) absl::StrAppend(&text, Text(*literals.result), "\n");
+  return AtomicWriteFile(o.output, text);
+}
+
 // A module of a file as it was loaded, and how it is loaded once more.
 struct Piece {
   absl::StatusOr<LoadedModule> loaded;
@@ -273,6 +286,19 @@ int ProcessAll(const OptOptions& o, const std::string& passes, const OutputForma
   return worst;
 }
 
+// The same, and --verify-diagnostics: the exit status says whether the messages are those that the
+// text announces.
+int ProcessAnnounced(const OptOptions& o, const std::string& passes, const OutputFormat& format,
+                     const std::shared_ptr<const SourceFile>& source, std::string& out,
+                     Times& times, bool& keep) {
+  if (!o.verify_diagnostics) return ProcessAll(o, passes, format, source, out, times, keep);
+  std::vector<ShownMessage> shown;
+  KeepMessages(&shown);
+  ProcessAll(o, passes, format, source, out, times, keep);
+  KeepMessages(nullptr);
+  return ReportError(kTool, CheckExpectedMessages(*source, shown));
+}
+
 absl::Status WriteTimes(const std::string& path, const Times& times) {
   JsonObject json;
   json.Add("parse_s", times.parse_s);
@@ -322,6 +348,7 @@ int RunHloOpt(const OptOptions& given) {
   }
   if (absl::Status fits = CheckFolderFlags(o); !fits.ok()) return ReportError(kTool, fits);
   if (IsFolder(o.input)) return RunOnDumpFolder(o);
+  if (o.format == "literal") return ReportError(kTool, PrintLiterals(o));
   CrashWatch::Start(o, *passes);
   auto source = ReadSource(o.input);
   if (!source.ok()) return ReportError(kTool, source.status());
@@ -334,7 +361,7 @@ int RunHloOpt(const OptOptions& given) {
   int worst = kExitDone;  // every piece is reported on; one that fails keeps the output back
   bool keep = false;      // but for programs of StableHLO
   for (const auto& piece : split ? SplitSource(*source) : Sources{*source})
-    worst = std::max(worst, ProcessAll(o, *passes, *format, piece, out, times, keep));
+    worst = std::max(worst, ProcessAnnounced(o, *passes, *format, piece, out, times, keep));
   if (worst != kExitDone && !keep) return worst;
   if (o.explains_alone()) return kExitDone;
   if (absl::Status written = AtomicWriteFile(o.output, out); !written.ok())

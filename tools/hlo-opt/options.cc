@@ -145,9 +145,10 @@ void AddFormFlags(CLI::App& app, OptOptions& o) {
          "--format", o.format,
          "text, short, canonical, fingerprint; pb, pbtxt or json: an HloModuleProto; stablehlo, "
          "stablehlo-pretty; signature: what the entry takes and gives; operations: a line each, by "
-         "types")
-      ->check(CLI::IsMember({"text", "short", "canonical", "fingerprint", "hlo", "pb", "pbtxt",
-                             "json", "stablehlo", "stablehlo-pretty", "signature", "operations"}));
+         "types; literal: the values of a file that --input of hlo-run takes")
+      ->check(
+          CLI::IsMember({"text", "short", "canonical", "fingerprint", "hlo", "pb", "pbtxt", "json",
+                         "stablehlo", "stablehlo-pretty", "signature", "operations", "literal"}));
   app.add_flag_callback(
       "--emit-proto", [&o] { o.format = "pb"; }, "the same as --format=pb");
   app.add_option(
@@ -215,6 +216,9 @@ bool ParseOptOptions(int argc, const char* const* argv, OptOptions& o, int& exit
       ->type_name("FOLDER");
   app.add_flag("--split-input-file", o.split_input_file,
                "the file holds several modules between `// -----` lines");
+  app.add_flag("--verify-diagnostics", o.verify_diagnostics,
+               "check that errors and warnings are those that comments `// expected-error@+1 "
+               "{{text}}` announce, and no others");
   app.add_option(
          "--json", o.json,
          "write parse_s, verify_s, passes_s, print_s, load_cpu_s, print_cpu_s, peak_rss_mib")

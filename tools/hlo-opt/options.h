@@ -30,7 +30,8 @@ struct OptOptions {
   std::string pipeline, passes;
   std::string platform = "cpu";
   std::string stage = "hlo";
-  // --platform=P --stage=hlo, both given: the module after P's pipeline, as in XLA's hlo-opt.
+  // --platform=P --stage=hlo, both given: the module after P's pipeline, as in XLA's hlo-opt, where
+  // there are no passes.
   bool names_hlo_stage = false;
   std::string gpu_arch = "sm_90";  // of --stage=ptx
   int opt_level = 2;               // of code generation, in stages past hlo
@@ -41,7 +42,7 @@ struct OptOptions {
   std::string input_format;  // as LoadOptions has it
 
   bool verify = true;
-  std::string verify_each;  // empty, structure or interp
+  std::string verify_each;       // empty, structure or interp
   bool for_passes_only = false;  // the module's, LoadedModule::for_passes_only; no flag
   // Of the evaluations of --verify-each=interp and --bisect.
   InputOptions inputs;
@@ -54,6 +55,7 @@ struct OptOptions {
   std::string bisect;    // empty, interp, or a command that fails on bad modules
   bool allow_unknown_attributes = false;
   bool split_input_file = false;
+  bool verify_diagnostics = false;  // hold messages to those that the file announces
   bool hash = false;
   bool list_passes = false, list_stages = false, print_pipeline = false;
   bool time_passes = false, stats = false;

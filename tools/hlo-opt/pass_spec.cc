@@ -67,7 +67,10 @@ absl::StatusOr<PassOptions> ManagerOptions(const OptOptions& options) {
 // --pipeline, then --passes.
 absl::StatusOr<std::string> PassSpecOf(const OptOptions& options) {
   std::string spec;
-  if (options.stage != "hlo" || (options.names_hlo_stage && options.platform != "transforms")) {
+  // In XLA's hlo-opt --passes counts before the stage hlo.
+  const bool compiles_to_hlo =
+      options.names_hlo_stage && options.platform != "transforms" && options.passes.empty();
+  if (options.stage != "hlo" || compiles_to_hlo) {
     // PTX is that of our own kernels, whatever XLA's compiler of the platform does.
     const bool is_ptx = options.stage == "ptx";
     if (is_ptx) AppendPasses(spec, kGpuExpanderPasses);

@@ -82,23 +82,36 @@ std::string ArgumentAttributes(const Module& module) {
   return any ? absl::StrCat("arg_attrs = [", all, "], ") : "";
 }
 
-// Arguments and results stay as they are; several results are a tuple, so a tuple of two or more
-// becomes them.
-absl::Status WriteEntry(WriterState& state, const Module& module) {
+// Arguments and results stay as they are, or are the arrays of their tuples; several results are a
+// tuple, so a tuple of two or more becomes them.
+absl::Status WriteEntry(WriterState& state, const Module& module, bool flatten) {
   const Computation& entry = *module.entry();
   Signature signature;
   WrittenValues arguments;
+  std::vector<size_t> widths;  // how many arguments each parameter is
   for (const Instruction* parameter : entry.parameters()) {
-    arguments.push_back({state.NewName(), parameter->shape()});
-    AddArgument(signature, arguments.back());
+    const Shape& own = parameter->shape();
+    const std::vector<Shape> shapes = flatten ? LeavesOf(own) : std::vector<Shape>{own};
+    widths.push_back(shapes.size());
+    for (const Shape& shape : shapes) {
+      arguments.push_back({state.NewName(), shape});
+      AddArgument(signature, arguments.back());
+    }
   }
   const Shape& result = entry.root()->shape();
   const bool spread = result.IsTuple() && result.elements.size() != 1;
-  signature.out = spread ? result.elements : std::vector<Shape>{result};
-  OpenFunction(state, "@main", signature, ArgumentAttributes(module));
+  signature.out = flatten  ? LeavesOf(result)
+                  : spread ? result.elements
+                           : std::vector<Shape>{result};
+  OpenFunction(state, "@main", signature, flatten ? "" : ArgumentAttributes(module));
   BodyWriter body(state, 0);
   std::vector<WrittenValues> values;
-  for (const WrittenValue& argument : arguments) values.push_back(body.TakenApart(argument));
+  const WrittenValue* argument = arguments.data();
+  for (const size_t width : widths) {
+    values.push_back(width == 1 ? body.TakenApart(*argument)
+                                : WrittenValues(argument, argument + width));
+    argument += width;
+  }
   ASSIGN_OR_RETURN(const WrittenValues root, body.Write(entry, values));
   WrittenValues results;
   size_t next = 0;
@@ -110,12 +123,21 @@ absl::Status WriteEntry(WriterState& state, const Module& module) {
 
 }  // namespace
 
-absl::StatusOr<std::string> WriteStablehlo(const Module& module) {
+absl::StatusOr<std::string> WriteStablehlo(const Module& module, const StablehloOptions& options) {
   if (module.entry() == nullptr) return InvalidArgument("the module has no entry");
   WriterState state;
   absl::StrAppend(&state.out(), "\"builtin.module\"() <{sym_name = ", QuotedMlir(module.name()),
                   "}> ({\n");
-  RETURN_IF_ERROR(WriteEntry(state, module));
+  std::vector<const Computation*> written = {module.entry()};
+  if (options.all_computations) {
+    const auto all = module.Computations();
+    written.assign(all.begin(), all.end());
+    for (const Computation* computation : written) state.FunctionOf(computation);
+    while (state.TakeUnwritten() != nullptr) continue;
+  }
+  for (const Computation* computation : written)
+    RETURN_IF_ERROR(computation == module.entry() ? WriteEntry(state, module, options.flatten_entry)
+                                                  : WriteFunction(state, *computation));
   while (const Computation* computation = state.TakeUnwritten())
     RETURN_IF_ERROR(WriteFunction(state, *computation));
   AttributeText header;

@@ -51,6 +51,8 @@ constexpr absl::string_view kNoLog =
     "there is no log; --time-passes, --stats and --dump-to show what is done";
 constexpr absl::string_view kGpuCompiler = "it steers XLA's compiler for GPUs";
 constexpr absl::string_view kTuplesStay = "arguments and results are tuples where they were";
+constexpr absl::string_view kAllComputations = "--stablehlo-all-computations";
+constexpr absl::string_view kFlatEntry = "--stablehlo-flat-entry";
 constexpr absl::string_view kDumpsAreText =
     "dumps are text; hlo-opt --format=pb, hlo-viz make the rest of them";
 
@@ -116,13 +118,13 @@ constexpr XlaFlag kFlags[] = {
     {kTranslate, "--print-layouts", M::kAlways, ""},
     {kTranslate, "--with-layouts", M::kAlways, ""},
     {kTranslate, "--print-sugar", M::kWhereOff, "--no-print-sugar"},
-    {kTranslate, "--import-all-computations", M::kAlways, ""},
-    {kTranslate, "--hlo-import-all-computations", M::kAlways, ""},
+    {kTranslate, "--import-all-computations", M::kWhereOn, kAllComputations},
+    {kTranslate, "--hlo-import-all-computations", M::kWhereOn, kAllComputations},
     {kTranslate, "--emit-stablehlo", M::kAlwaysOn, "StableHLO is what is written"},
     {kTranslate, "--emit-mhlo", M::kAlwaysOff, "StableHLO is what is written"},
     {kTranslate, "--via-builder", M::kAlways, ""},
-    {kTranslate, "--flatten-computation-args-result", M::kNoEffect, kTuplesStay},
-    {kTranslate, "--hlo-flatten-computation-args-result", M::kNoEffect, kTuplesStay},
+    {kTranslate, "--flatten-computation-args-result", M::kWhereOn, kFlatEntry},
+    {kTranslate, "--hlo-flatten-computation-args-result", M::kWhereOn, kFlatEntry},
     {kTranslate, "--emit-return-tuple", M::kNoEffect, kTuplesStay},
     {kTranslate, "--emit-use-tuple-args", M::kNoEffect, kTuplesStay},
 

@@ -236,7 +236,7 @@ int Process(OptOptions o, const std::string& passes, const OutputFormat& format,
     if (!made.ok()) return ReportError(kTool, made.status(), source.get());
     out += *made;
   } else if (IsStablehlo(o.format)) {
-    auto made = WriteStablehlo(*loaded->module);
+    auto made = WriteStablehlo(*loaded->module, o.stablehlo);
     if (made.ok() && o.format == "stablehlo-pretty") made = PrettyStablehlo(*made);
     if (!made.ok()) return ReportError(kTool, made.status(), source.get());
     out += *made;

@@ -149,6 +149,10 @@ void AddFormFlags(CLI::App& app, OptOptions& o) {
       ->check(
           CLI::IsMember({"text", "short", "canonical", "fingerprint", "hlo", "pb", "pbtxt", "json",
                          "stablehlo", "stablehlo-pretty", "signature", "operations", "literal"}));
+  app.add_flag("--stablehlo-all-computations", o.stablehlo.all_computations,
+               "of --format=stablehlo: each computation is a function, called or not");
+  app.add_flag("--stablehlo-flat-entry", o.stablehlo.flatten_entry,
+               "of --format=stablehlo: main takes and gives arrays rather than tuples");
   app.add_flag_callback(
       "--emit-proto", [&o] { o.format = "pb"; }, "the same as --format=pb");
   app.add_option(

@@ -7,6 +7,7 @@
 
 #include "absl/strings/string_view.h"
 #include "printer/print_options.h"
+#include "stablehlo/write/writer.h"
 #include "tools/common/inputs.h"
 #include "tools/hlo-opt/simulate.h"
 #include "types/compare.h"
@@ -55,6 +56,7 @@ struct OptOptions {
   std::string bisect;    // empty, interp, or a command that fails on bad modules
   bool allow_unknown_attributes = false;
   bool split_input_file = false;
+  StablehloOptions stablehlo;       // of --format=stablehlo
   bool verify_diagnostics = false;  // hold messages to those that the file announces
   bool hash = false;
   bool list_passes = false, list_stages = false, print_pipeline = false;

@@ -11,6 +11,9 @@
 
 namespace hlokit {
 
+// The field whose object says how a collective runs.
+inline constexpr absl::string_view kCollectiveConfig = "collective_backend_config";
+
 // Keeps the text of the values that nobody sets.
 class BackendConfig {
  public:

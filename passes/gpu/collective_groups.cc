@@ -20,7 +20,6 @@ namespace {
 constexpr absl::string_view kKey = "collective_group_key";
 constexpr absl::string_view kMarker = "_collectives_group";
 constexpr absl::string_view kDomain = "collective_communication_domain";
-constexpr absl::string_view kCollectiveConfig = "collective_backend_config";
 constexpr absl::string_view kDomainField = "communication_domain";
 
 bool IsWholeCollective(const Instruction& i) {

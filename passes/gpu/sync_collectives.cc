@@ -9,9 +9,6 @@
 
 namespace hlokit {
 namespace {
-
-constexpr absl::string_view kCollectives = "collective_backend_config";
-
 // {"is_sync":true} before what the object says already.
 std::string WithSync(absl::string_view object) {
   const size_t end = object.rfind('}');
@@ -23,7 +20,7 @@ absl::StatusOr<bool> ConvertToSync(Computation& c, RewriteControl& control) {
   return MakeAllSync(c, control, "gpu-convert-async-collectives-to-sync",
                      [](const Instruction& start, Instruction& made) {
                        BackendConfig config = BackendConfig::Of(start);
-                       config.SetRaw(kCollectives, WithSync(config.Raw(kCollectives)));
+                       config.SetRaw(kCollectiveConfig, WithSync(config.Raw(kCollectiveConfig)));
                        config.WriteTo(made);
                      });
 }

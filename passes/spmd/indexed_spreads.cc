@@ -18,12 +18,80 @@ struct Form {
   DimVector sizes;  // of a slice, by dimension of the operand
 };
 
-bool IsIotaAlong(const Instruction& i, int64_t dim) {
-  return i.opcode() == Opcode::kIota && i.attr<IotaAttrs>().iota_dimension == dim;
+// What a parameter, or a part of one, is in the computation that calls its own, where only one
+// place does and, if that is a loop, each round hands it on: one step outwards. False where there
+// is none.
+bool StepOut(const Instruction*& source, int64_t& part) {
+  const std::vector<Instruction*> callers = source->parent()->Callers();
+  if (callers.size() != 1) return false;
+  const Instruction& caller = *callers[0];
+  const auto called = caller.called();
+  if (caller.opcode() == Opcode::kCall) {
+    source = caller.operand(source->parameter_number());
+  } else if (caller.opcode() == Opcode::kConditional) {
+    const auto branch = std::find(called.begin(), called.end(), source->parent());
+    source = caller.operand(branch - called.begin() + 1);
+  } else if (caller.opcode() == Opcode::kWhile) {
+    const Instruction& root = *called[1]->root();
+    const Instruction* next = part < 0 ? &root : nullptr;
+    if (part >= 0 && root.opcode() == Opcode::kTuple) next = root.operand(part);
+    if (next != nullptr && part >= 0)
+      next = next->opcode() == Opcode::kGetTupleElement && next->tuple_index() == part
+                 ? next->operand(0)
+                 : nullptr;
+    if (next == nullptr || !next->IsParameter()) return false;
+    source = caller.operand(0);
+  } else {
+    return false;
+  }
+  return true;
 }
 
-// Along which dimension of the indices coordinate k counts; -1 where it does not.
-int64_t CountsAlong(const Instruction& indices, int64_t k, int64_t vector_dim) {
+// The instruction that makes `value` outside the loops, branches and calls that hand it in; `value`
+// itself where that is not known.
+const Instruction& Origin(const Instruction& value) {
+  constexpr int kMaxSteps = 64;
+  const Instruction* source = &value;
+  int64_t part = -1;  // of the tuple that `source` is; -1: all of it
+  for (int step = 0; step < kMaxSteps; ++step) {
+    if (part >= 0 && source->opcode() == Opcode::kTuple) {
+      source = source->operand(part);
+      part = -1;
+    } else if (part < 0 && source->opcode() == Opcode::kGetTupleElement) {
+      part = source->tuple_index();
+      source = source->operand(0);
+    } else if (!source->IsParameter() || !StepOut(source, part)) {
+      break;
+    }
+  }
+  return part < 0 ? *source : value;
+}
+
+// Whether each element of a constant is its own place along `dim`.
+bool CountsUp(const Literal& values, int64_t dim) {
+  const Shape& shape = values.shape();
+  if (!IsInteger(shape.type)) return false;
+  int64_t inner = 1;
+  for (int64_t d = dim + 1; d < shape.rank(); ++d) inner *= shape.dims[d];
+  for (int64_t k = 0; k < shape.ElementCount(); ++k)
+    if (values.GetInt(k) != k / inner % shape.dims[dim]) return false;
+  return true;
+}
+
+bool IsIotaAlong(const Instruction& value, int64_t dim) {
+  const Instruction& i = Origin(value);
+  if (i.opcode() == Opcode::kIota) return i.attr<IotaAttrs>().iota_dimension == dim;
+  if (i.opcode() == Opcode::kConstant)
+    return i.literal() != nullptr && i.shape().IsArray() && CountsUp(*i.literal(), dim);
+  if (i.opcode() != Opcode::kBroadcast) return false;
+  const DimVector& dims = i.attr<BroadcastAttrs>().dimensions;
+  const auto from = std::find(dims.begin(), dims.end(), dim);
+  return from != dims.end() && IsIotaAlong(*i.operand(0), from - dims.begin());
+}
+
+// Along which dimension of the indices, of size `extent`, coordinate k counts; -1 where it does
+// not.
+int64_t CountsAlong(const Instruction& indices, int64_t k, int64_t vector_dim, int64_t extent) {
   const Instruction* part = &indices;
   if (indices.opcode() == Opcode::kConcatenate) {
     if (indices.attr<DimensionsAttrs>().dimensions[0] != vector_dim) return -1;
@@ -39,7 +107,7 @@ int64_t CountsAlong(const Instruction& indices, int64_t k, int64_t vector_dim) {
     return -1;
   }
   for (int64_t d = 0; d < indices.shape().rank(); ++d)
-    if (d != vector_dim && IsIotaAlong(*part, d)) return d;
+    if (d != vector_dim && indices.shape().dims[d] == extent && IsIotaAlong(*part, d)) return d;
   return -1;
 }
 
@@ -65,10 +133,10 @@ IndexedDims Read(const Form& form, const Instruction& operand, const Instruction
     found.parallel_index.push_back(form.index_batch[k]);
   }
   for (size_t k = 0; k < form.coordinates.size(); ++k) {
-    const int64_t d = form.coordinates[k], along = CountsAlong(indices, k, form.vector_dim);
-    if (along < 0 || Contains(found.parallel_index, along) || !Contains(form.dropped, d) ||
-        operand.shape().dims[d] != indices.shape().dims[along])
-      continue;
+    const int64_t d = form.coordinates[k];
+    if (!Contains(form.dropped, d)) continue;
+    const int64_t along = CountsAlong(indices, k, form.vector_dim, operand.shape().dims[d]);
+    if (along < 0 || Contains(found.parallel_index, along)) continue;
     found.parallel_operand.push_back(d);
     found.parallel_index.push_back(along);
   }

@@ -105,6 +105,9 @@ std::optional<Cut> FinerLike(const Cut& copies, const Cut& target) {
   return Retiled(Transposed(refined, order), target.tiles, target.has_copies);
 }
 
+// All devices have a part of the array, or all of it.
+bool IsShared(const Cut& cut) { return cut.IsTiled() || cut.IsReplicated(); }
+
 bool IsScalarBroadcast(const Instruction& x) {
   return x.opcode() == Opcode::kBroadcast && x.operand(0)->shape().IsScalar();
 }
@@ -155,7 +158,7 @@ Shard Sharder::Reshard(const Shard& shard, const Cut& target, bool may_replicate
   if (!target.sums.empty()) return Unreduced(To(shard, Summed(target)), target);
   // Values of manual regions are not arrays that anybody shares.
   if (cut.IsManual() || target.IsManual()) return {shard.value, shard.whole, {target}, shard.scope};
-  if (cut.IsTiled() && target.IsTiled() && IsScalarBroadcast(*shard.value))
+  if (IsShared(cut) && IsShared(target) && IsScalarBroadcast(*shard.value))
     return Array(w_.rewriter().Broadcast(shard.value->operand(0),
                                          ShardOf(shard.whole, target).WithDefaultLayout(), {}),
                  shard.whole, target, shard.scope);

@@ -10,6 +10,7 @@
 #include "passes/fusions/fusion_rules.h"
 #include "passes/rewrite/control_edges.h"
 #include "passes/rewrite/dead_code.h"
+#include "passes/rewrite/memory_spaces.h"
 #include "passes/rewrite/while_state.h"
 #include "support/status.h"
 #include "types/shape_bytes.h"
@@ -88,11 +89,23 @@ bool IsExpensive(const Instruction* i) {
          i->opcode() == Opcode::kReduce;
 }
 
+// Whether values have other shapes or shardings in parts of the computation, so that what stands
+// before the loop would not be what stands inside.
+bool HasShardedRegions(const Computation& body) {
+  bool found = false;
+  body.ForEach([&](const Instruction* i) {
+    found |= i->opcode() == Opcode::kDomain || IsUnaryCallOf(i, "SPMDFullToShardShape") ||
+             IsUnaryCallOf(i, "SPMDShardToFullShape");
+  });
+  return found;
+}
+
 class Hoister {
  public:
   Hoister(WhileState loop, const Worth& worth) : loop_(loop), worth_(worth) {}
 
   bool Run() {
+    if (HasShardedRegions(*loop_.body)) return false;
     // A state of which nothing stays the same: XLA leaves the loop, and what its body computes of
     // constants, to constant_folding.
     if (!FindInvariants() && !worth_.constants) return false;
@@ -218,7 +231,11 @@ absl::StatusOr<bool> HoistAll(Module& module, const Worth& worth) {
   return CleanUp(module) || changed;
 }
 
-absl::StatusOr<bool> RunExpensive(Module& module) { return HoistAll(module, {IsExpensive}); }
+absl::StatusOr<bool> RunExpensive(Module& module) {
+  Worth worth{IsExpensive};
+  worth.inflation = 1;
+  return HoistAll(module, worth);
+}
 
 class InvariantCodeMotion final : public Pass {
  public:
@@ -232,7 +249,8 @@ class InvariantCodeMotion final : public Pass {
 
 }  // namespace
 
-// while-loop-expensive-invariant-code-motion. The same for products and reductions alone.
+// while-loop-expensive-invariant-code-motion. The same for products and reductions alone, whose
+// results are not larger than their operands.
 std::unique_ptr<Pass> CreateWhileLoopExpensiveInvariantCodeMotion() {
   return MakeModulePass("while-loop-expensive-invariant-code-motion", RunExpensive);
 }

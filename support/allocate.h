@@ -24,14 +24,6 @@ inline void* AllocateBlock(size_t bytes) {
   const bool large = bytes >= kHugePage;
   const size_t padded = bytes + kBlockAlignment;
   void* block = nullptr;
-  // malloc returns the block of this size that was freed last, which is aligned where it was an
-  // array; posix_memalign always searches for a larger one and splits it.
-  constexpr size_t kReused = 1024;
-  if (padded <= kReused) {
-    block = malloc(padded);
-    if (reinterpret_cast<uintptr_t>(block) % kBlockAlignment == 0) return block;
-    free(block);
-  }
   if (posix_memalign(&block, large ? kHugePage : kBlockAlignment, padded) != 0) return nullptr;
 #if defined(__linux__)
   if (large) madvise(block, padded, MADV_HUGEPAGE);

@@ -15,14 +15,6 @@
 namespace hlokit {
 namespace {
 
-// Fails as containers do; see support/within_memory.h.
-uint8_t* Allocate(int64_t bytes, bool zeroed) {
-  void* const raw = AllocateBlock(static_cast<size_t>(bytes));
-  if (raw == nullptr) throw std::bad_alloc();
-  if (zeroed) std::memset(raw, 0, static_cast<size_t>(bytes) + kBlockAlignment);
-  return static_cast<uint8_t*>(raw);
-}
-
 // The low `width` bits of an integer as a signed number.
 int64_t SignExtend(uint64_t bits, int width) {
   return static_cast<int64_t>(bits << (64 - width)) >> (64 - width);
@@ -56,7 +48,7 @@ Literal::Literal(Shape shape, bool zeroed) : shape_(std::move(shape)) {
   }
   if (!shape_.IsArray()) return;
   count_ = shape_.ElementCount();
-  data_.reset(Allocate(count_ * ByteWidth(shape_.type), zeroed));
+  data_ = Allocate(count_ * ByteWidth(shape_.type), zeroed);
 }
 
 struct Literal::DeferredBytes {
@@ -76,8 +68,28 @@ Literal Literal::Deferred(Shape shape, const uint8_t* bytes, std::shared_ptr<con
   return literal;
 }
 
+// Fails as containers do; see support/within_memory.h. Small blocks are aligned by hand within what
+// malloc gives, which has lists of them: posix_memalign searches for a larger block and splits it.
+Literal::Block Literal::Allocate(int64_t bytes, bool zeroed) {
+  constexpr size_t kMaxSmall = 1024;
+  const size_t padded = static_cast<size_t>(bytes) + kBlockAlignment;
+  size_t before = 0;
+  void* block;
+  if (padded <= kMaxSmall - kBlockAlignment) {
+    void* const made = std::malloc(padded + kBlockAlignment);
+    if (made == nullptr) throw std::bad_alloc();
+    before = -reinterpret_cast<uintptr_t>(made) % kBlockAlignment;
+    block = static_cast<char*>(made) + before;
+  } else {
+    block = AllocateBlock(static_cast<size_t>(bytes));
+    if (block == nullptr) throw std::bad_alloc();
+  }
+  if (zeroed) std::memset(block, 0, padded);
+  return Block(static_cast<uint8_t*>(block), Free{before});
+}
+
 Literal::Block Literal::CopyOf(const uint8_t* bytes, int64_t size) {
-  Block copy(Allocate(size, /*zeroed=*/false));
+  Block copy = Allocate(size, /*zeroed=*/false);
   std::memcpy(copy.get(), bytes, size);
   return copy;
 }

@@ -94,10 +94,14 @@ class Literal {
  private:
   Literal(Shape shape, bool zeroed);
   struct Free {
-    void operator()(uint8_t* p) const { std::free(p); }
+    Free() : before(0) {}
+    explicit Free(size_t bytes_before) : before(bytes_before) {}
+    size_t before;  // bytes of the allocation that lie before the block
+    void operator()(uint8_t* block) const { std::free(block - before); }
   };
   using Block = std::unique_ptr<uint8_t[], Free>;  // 64-byte aligned
   struct DeferredBytes;
+  static Block Allocate(int64_t bytes, bool zeroed);
   static Block CopyOf(const uint8_t* bytes, int64_t size);
   const uint8_t* DeferredData() const;
   void Settle();  // a deferred array becomes one of its own

@@ -79,6 +79,23 @@ TEST(Literal, ElementsKeepTheirWidth) {
   EXPECT_EQ(Iota(T::kC128, {4}).GetComplex(3), std::complex<double>(3, 0));
 }
 
+// Compiled code reads whole vectors: aligned, and as many bytes behind the last element as a vector
+// has.
+TEST(Literal, ElementsAreAlignedWhateverTheirNumber) {
+  std::vector<Literal> kept;
+  for (int64_t size = 0; size < 2200; size += size < 200 ? 1 : 37) {
+    Literal literal(Shape::Array(T::kU8, {size}));
+    ASSERT_EQ(reinterpret_cast<uintptr_t>(literal.data()) % 64, 0u) << size;
+    for (int64_t i = 0; i < size + 64; ++i) {
+      ASSERT_EQ(literal.data()[i], 0) << size;
+      literal.data()[i] = 1;
+    }
+    const Literal copy = literal;
+    ASSERT_EQ(reinterpret_cast<uintptr_t>(copy.data()) % 64, 0u) << size;
+    if (size % 3 == 0) kept.push_back(std::move(literal));  // the rest is freed, and given again
+  }
+}
+
 TEST(Literal, TuplesCopyAndCompare) {
   Literal tuple = Literal::Tuple(
       {Literal::R1<float>({1, 2}), Literal::Tuple({Literal::R0(true), Literal::Token()})});
@@ -216,8 +233,7 @@ TEST(LiteralTest, DeferredArrays) {
 
 TEST(LiteralTest, DeferredArraysFromManyThreads) {
   const auto owner = std::make_shared<const std::vector<uint8_t>>(1 << 20, uint8_t{5});
-  const Literal literal =
-      Literal::Deferred(Shape::Array(T::kU8, {1 << 20}), owner->data(), owner);
+  const Literal literal = Literal::Deferred(Shape::Array(T::kU8, {1 << 20}), owner->data(), owner);
   std::vector<std::thread> threads;
   std::atomic<int> wrong = 0;
   for (int i = 0; i < 8; ++i)

@@ -148,7 +148,9 @@ bool PassConstants(Module& module) {
       if (parameter->users().empty()) continue;
       const Instruction* value = PassedEverywhere(found->second, parameter->parameter_number());
       if (value == nullptr || value->shape() != parameter->shape()) continue;
-      parameter->ReplaceAllUsesWith(c->AddConstant(*value->literal(), value->name()));
+      // A clone: the layout of the literal may still be the one that it was written with.
+      parameter->ReplaceAllUsesWith(
+          c->Add(value->CloneWith(value->shared_shape(), {}), value->name()));
       changed = true;
     }
   }

@@ -63,6 +63,7 @@ Instruction* DivByConstant(Instruction* i, Rewriter& r) {
       divisor->literal() == nullptr || i->operand(0)->IsConstant() || InverseOverflows(*divisor))
     return nullptr;
   Literal inverse = *divisor->literal();
+  inverse.set_shape(divisor->shape());
   for (int64_t k = 0; k < inverse.element_count(); ++k)
     inverse.SetDouble(k, 1 / inverse.GetDouble(k));
   Instruction* factor = r.Constant(std::move(inverse));
@@ -83,6 +84,7 @@ Instruction* SubConstant(Instruction* i, Rewriter& r) {
     return nullptr;
   if (IsSplat(by, 0)) return nullptr;  // sub-zero's
   Literal negated = *constant->literal();
+  negated.set_shape(constant->shape());
   for (int64_t k = 0; k < negated.element_count(); ++k)
     if (!integers) {
       negated.SetDouble(k, -negated.GetDouble(k));

@@ -16,6 +16,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "ops/dim_lists.h"
+#include "ops/evaluate/reducer.h"
 
 namespace hlokit {
 namespace {
@@ -162,6 +163,12 @@ std::optional<RowForm> FindRowForm(absl::Span<const Instruction* const> members,
     if (max_nested == 0) return std::nullopt;
   }
   return std::nullopt;
+}
+
+bool CanRegroup(const Instruction& reduce) {
+  const ElementType type = reduce.operand(0)->shape().type;
+  return reduce.operand_count() == 2 && SimpleReducer(*reduce.to_apply()).has_value() &&
+         !RoundsSteps(reduce) && !IsComplex(type) && !IsSubByte(type);
 }
 
 }  // namespace hlokit

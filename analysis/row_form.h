@@ -49,5 +49,9 @@ struct RowForm {
 std::optional<RowForm> FindRowForm(absl::Span<const Instruction* const> members,
                                    int64_t max_nested = 0);
 
+// Whether partial results of a reduction's elements, in any order, can be combined into its result:
+// one array, one operation, no rounding at each step.
+bool CanRegroup(const Instruction& reduce);
+
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

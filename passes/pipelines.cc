@@ -108,6 +108,7 @@ constexpr Pipeline kPipelines[] = {
      "reduce-window-rewriter{least=128 rows},"
      "scatter-sorter{atomics},"
      HLOKIT_NORMALIZED
+     "attention-rows-fusion,"
      "fusion{launch-work=65536 max-members=1000 max-code=3000 max-copies=64 max-inputs=128 "
      "min-rows=1 "
      "min-row=2 min-columns=1 lanes=1},"

@@ -31,9 +31,13 @@ namespace {
 // The pipeline whose fusions these kernels compute: elements, not the tiles of the pipeline "gpu".
 constexpr absl::string_view kPipeline = "cuda";
 
-absl::Status RunChosenPasses(Module& module, const CompileOptions& options) {
+// Below this a block has no 96 KiB of shared memory, which attention wants (attention_kernels.cc).
+constexpr int kAttentionArch = 80;
+
+absl::Status RunChosenPasses(Module& module, const CompileOptions& options, const GpuArch& arch) {
   PassOptions pass_options;
   pass_options.verify_each = options.verify_each;
+  if (arch.number < kAttentionArch) pass_options.disabled.push_back("attention-rows-fusion");
   // A scheduled module has been through a compiler's passes already.
   const bool is_scheduled = module.header().is_scheduled;
   if (options.which_passes == CompileOptions::Passes::kListed) {
@@ -73,12 +77,13 @@ void ForgetTripCounts(Module& module) {
       if (KnownTripCount(*i)) i->mutable_extras().backend_config.clear();
 }
 
-absl::Status Lower(Module& module, const CompileOptions& options, DynamicEntry& dynamic) {
+absl::Status Lower(Module& module, const CompileOptions& options, const GpuArch& arch,
+                   DynamicEntry& dynamic) {
   RETURN_IF_ERROR(ConvertLayoutsAtBoundaries(module).status());
   RETURN_IF_ERROR(RemoveDynamic(module, dynamic));
   RETURN_IF_ERROR(RunPasses(module, kGpuExpanderPasses));
   ForgetTripCounts(module);
-  RETURN_IF_ERROR(RunChosenPasses(module, options));
+  RETURN_IF_ERROR(RunChosenPasses(module, options, arch));
   RETURN_IF_ERROR(RunPasses(module, absl::StrCat(kLegalizationPasses, "{finished}")));
   // The pipeline counts before it fuses, which hides counters; other lists may say anything.
   if (options.which_passes == CompileOptions::Passes::kListed) ForgetTripCounts(module);
@@ -156,7 +161,7 @@ class CudaBackend final : public Backend {
     parts->options = options;
     parts->module = std::move(module);
     const double start = SteadySeconds();
-    RETURN_IF_ERROR(Lower(*parts->module, options, parts->dynamic));
+    RETURN_IF_ERROR(Lower(*parts->module, options, arch, parts->dynamic));
     parts->stats.passes_s = SteadySeconds() - start;
     parts->stats.phases.push_back({"passes", parts->stats.passes_s});
     ASSIGN_OR_RETURN(parts->devices, DevicesOf(*parts->module, options));
@@ -190,7 +195,7 @@ absl::StatusOr<std::string> PtxOfModule(std::unique_ptr<Module> module, absl::st
   GpuProgram parts;
   parts.options = options;
   parts.module = std::move(module);
-  RETURN_IF_ERROR(Lower(*parts.module, options, parts.dynamic));
+  RETURN_IF_ERROR(Lower(*parts.module, options, arch, parts.dynamic));
   RETURN_IF_ERROR(Generate(arch, parts));
   return std::move(parts.ptx);
 }

@@ -9,6 +9,7 @@
 #include "backends/cuda/gpu_kernels.h"
 
 #include "absl/strings/ascii.h"
+#include "backends/cuda/attention_kernels.h"
 #include "backends/cuda/convolution_kernels.h"
 #include "backends/cuda/dot_kernels.h"
 #include "backends/cuda/ptx_code.h"
@@ -62,9 +63,12 @@ constexpr KernelStrategy kStrategies[] = {{"sort", AddSortKernels},
                                           {"transpose in tiles", AddTransposeKernels},
                                           {"vectors", AddVectorKernels},
                                           {"elements", AddElementKernels}};
-constexpr KernelStrategy kTensorStrategies[] = {{"dot on tensor cores", AddTensorDotKernels}};
+constexpr KernelStrategy kTensorStrategies[] = {{"attention", AddTensorAttentionKernels},
+                                                {"dot on tensor cores", AddTensorDotKernels}};
 constexpr KernelStrategy kRedux[] = {{"scatter by a warp", AddTeamScatterKernels}};
-constexpr KernelStrategy kWarpgroupStrategies[] = {{"dot by warpgroups", AddWarpgroupDotKernels}};
+constexpr KernelStrategy kWarpgroupStrategies[] = {
+    {"attention, many rows a block", AddHopperAttentionKernels},
+    {"dot by warpgroups", AddWarpgroupDotKernels}};
 
 // The strategies for an architecture, in the order in which they are tried.
 std::vector<KernelStrategy> StrategiesFor(const GpuArch& arch) {

@@ -7,13 +7,6 @@
 namespace hlokit {
 namespace {
 
-// Whether partial results of lanes can be combined into the reduction's result.
-bool IsRegrouped(const Instruction& reduce) {
-  const ElementType type = reduce.operand(0)->shape().type;
-  return reduce.operand_count() == 2 && SimpleReducer(*reduce.to_apply()).has_value() &&
-         !RoundsSteps(reduce) && !IsComplex(type) && !IsSubByte(type);
-}
-
 bool SortRoots(GroupRows& plan) {
   for (size_t r = 0; r < plan.e.roots.size(); ++r) {
     const Shape& shape = plan.e.shapes[r];
@@ -52,7 +45,7 @@ llvm::Value* IdentityInteger(llvm::Type* type, Opcode opcode, bool is_signed) {
 
 bool GroupRows::CanRegroup() const {
   for (const RowForm::Reduction& r : form.reductions)
-    if (!IsRegrouped(*r.reduce)) return false;
+    if (!hlokit::CanRegroup(*r.reduce)) return false;
   return true;
 }
 

@@ -75,6 +75,9 @@ def main():
         wrong = [why for why, _, _ in results if why]
         for why in wrong[:20]:
             print(why)
+        for module, (_, _, spilled) in zip(modules, results):
+            if spilled:
+                print(f"{arch}: {module}: {spilled} bytes of spills")
         print(f"{arch}: {sum(r[1] for r in results)} kernels of {len(modules)} modules, {len(wrong)} refused, "
               f"{sum(r[2] > 0 for r in results)} modules with spills")
         bad += len(wrong) + (not any(r[1] for r in results))

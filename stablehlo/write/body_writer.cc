@@ -251,6 +251,10 @@ absl::Status BodyWriter::WriteInstruction(const Instruction& i) {
 #undef MLIR_SPECIAL
 #undef MLIR_WRITTEN
   };
+  if (state_.importer_forms() && i.opcode() == Opcode::kCopy && i.shape().IsArray()) {
+    Set(i, Emit("mhlo.copy", OperandsOf(i), "", "", {i.shape()}, ImporterExtras(i)));
+    return absl::OkStatus();
+  }
   const auto special = kSpecial.find(i.opcode());
   return special == kSpecial.end() ? WriteOther(i) : (this->*special->second)(i);
 }
@@ -359,6 +363,7 @@ absl::Status BodyWriter::WriteOther(const Instruction& i) {
   if (i.opcode() == Opcode::kReshape && DynamicDimensions(i.shape()) > 1)
     return Unimplemented("reshape to several dynamic dimensions has no equal in StableHLO");
   ASSIGN_OR_RETURN(WrittenForm form, WrittenFormOf(i));
+  if (state_.importer_forms()) AsImporterWrites(i, form);
   const bool custom = i.opcode() == Opcode::kCustomCall;
   std::string regions, functions;
   for (const Computation* called : i.called()) {
@@ -371,8 +376,12 @@ absl::Status BodyWriter::WriteOther(const Instruction& i) {
   }
   if (!functions.empty())
     absl::StrAppend(&form.attributes, ", called_computations = [", functions, "]");
-  Set(i, Emit(form.name, ArrangedOperands(i), form.attributes, regions, LeavesOf(i.shape()),
-              ExtraAttributes(i)));
+  std::string extra = ExtraAttributes(i);
+  if (state_.importer_forms())
+    if (const std::string more = ImporterExtras(i); !more.empty())
+      absl::StrAppend(&extra, extra.empty() ? "" : ", ", more);
+  Set(i,
+      Emit(form.name, ArrangedOperands(i), form.attributes, regions, LeavesOf(i.shape()), extra));
   return absl::OkStatus();
 }
 

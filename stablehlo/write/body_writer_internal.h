@@ -26,6 +26,8 @@ std::vector<Shape> LeavesOf(const Shape& shape);
 // What the functions of a module share.
 class WriterState {
  public:
+  explicit WriterState(bool importer_forms) : importer_forms_(importer_forms) {}
+  bool importer_forms() const { return importer_forms_; }
   std::string NewName();  // %7
   // The function that a called computation becomes; it is to be written then.
   std::string FunctionOf(const Computation* computation);
@@ -34,6 +36,7 @@ class WriterState {
   std::string& out() { return out_; }
 
  private:
+  bool importer_forms_;
   int64_t next_ = 0;
   absl::flat_hash_map<const Computation*, std::string> functions_;
   std::vector<const Computation*> unwritten_;

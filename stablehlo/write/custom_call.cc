@@ -18,18 +18,11 @@
 namespace hlokit {
 namespace {
 
-// `dense<[1, 0]> : tensor<2xindex>`: dimensions from minor to major.
-std::string LayoutText(const Shape& shape) {
-  const DimVector order = shape.MinorToMajor();
-  return absl::StrCat("dense<", order.empty() ? "" : MlirListText(order), "> : tensor<",
-                      order.size(), "xindex>");
-}
-
 std::string LayoutsText(absl::Span<const Shape> shapes) {
   return absl::StrCat("[",
                       absl::StrJoin(shapes, ", ",
                                     [](std::string* out, const Shape& shape) {
-                                      absl::StrAppend(out, LayoutText(shape));
+                                      absl::StrAppend(out, LayoutAttribute(shape));
                                     }),
                       "]");
 }

@@ -18,6 +18,11 @@ struct WrittenForm {
 // Unimplemented where there is none.
 absl::StatusOr<WrittenForm> WrittenFormOf(const Instruction& instruction);
 
+// Changes a form to that which XLA's importer writes (StablehloOptions::importer_forms).
+void AsImporterWrites(const Instruction& i, WrittenForm& form);
+// What it writes beside the attributes of an operation; may be empty.
+std::string ImporterExtras(const Instruction& i);
+
 // The configuration of a custom call where it is fields, `{a = 1 : i64}`; empty where it is none
 // or another text.
 std::string FieldsOfConfig(const Instruction& i);

@@ -9,6 +9,7 @@
 // of those not yet written, so a function that nothing calls is left out.
 #include "absl/strings/str_cat.h"
 #include "stablehlo/write/body_writer_internal.h"
+#include "stablehlo/write/module_attributes_internal.h"
 #include "stablehlo/write/text_internal.h"
 #include "stablehlo/write/writer.h"
 #include "support/status.h"
@@ -82,9 +83,46 @@ std::string ArgumentAttributes(const Module& module) {
   return any ? absl::StrCat("arg_attrs = [", all, "], ") : "";
 }
 
+// A sharding for each of the shapes, a tuple's own in order; nothing where there is none.
+std::string ShardingList(absl::string_view name, const std::vector<const Sharding*>& shardings) {
+  std::string all;
+  bool any = false;
+  for (const Sharding* sharding : shardings) {
+    AttributeText text;
+    if (sharding != nullptr) text.Add("mhlo.sharding", QuotedMlir(Text(*sharding)));
+    any |= sharding != nullptr;
+    absl::StrAppend(&all, all.empty() ? "" : ", ", "{", text.text(), "}");
+  }
+  return any ? absl::StrCat(name, " = [", all, "], ") : "";
+}
+
+// The shardings of the values that `i` is: one, or those of its arrays or elements.
+void AddShardings(const Instruction& i, size_t count, std::vector<const Sharding*>& all) {
+  const Sharding* const own = i.sharding();
+  if (own != nullptr && own->kind == Sharding::Kind::kTuple && own->elements.size() == count) {
+    for (const Sharding& element : own->elements) all.push_back(&element);
+  } else {
+    all.insert(all.end(), count, count == 1 ? own : nullptr);
+  }
+}
+
+std::string ArgumentShardings(const Computation& entry, bool flatten) {
+  std::vector<const Sharding*> all;
+  for (const Instruction* parameter : entry.parameters())
+    AddShardings(*parameter, flatten ? LeavesOf(parameter->shape()).size() : 1, all);
+  return ShardingList("arg_attrs", all);
+}
+
+std::string ResultShardings(const Computation& entry) {
+  std::vector<const Sharding*> all;
+  AddShardings(*entry.root(), LeavesOf(entry.root()->shape()).size(), all);
+  return ShardingList("res_attrs", all);
+}
+
 // Arguments and results stay as they are, or are the arrays of their tuples; several results are a
 // tuple, so a tuple of two or more becomes them.
-absl::Status WriteEntry(WriterState& state, const Module& module, bool flatten) {
+absl::Status WriteEntry(WriterState& state, const Module& module, const StablehloOptions& options) {
+  const bool flatten = options.flatten_entry;
   const Computation& entry = *module.entry();
   Signature signature;
   WrittenValues arguments;
@@ -103,7 +141,11 @@ absl::Status WriteEntry(WriterState& state, const Module& module, bool flatten) 
   signature.out = flatten  ? LeavesOf(result)
                   : spread ? result.elements
                            : std::vector<Shape>{result};
-  OpenFunction(state, "@main", signature, flatten ? "" : ArgumentAttributes(module));
+  OpenFunction(state, "@main", signature,
+               options.importer_forms
+                   ? absl::StrCat(ArgumentShardings(entry, flatten), ResultShardings(entry))
+               : flatten ? ""
+                         : ArgumentAttributes(module));
   BodyWriter body(state, 0);
   std::vector<WrittenValues> values;
   const WrittenValue* argument = arguments.data();
@@ -125,7 +167,7 @@ absl::Status WriteEntry(WriterState& state, const Module& module, bool flatten) 
 
 absl::StatusOr<std::string> WriteStablehlo(const Module& module, const StablehloOptions& options) {
   if (module.entry() == nullptr) return InvalidArgument("the module has no entry");
-  WriterState state;
+  WriterState state(options.importer_forms);
   absl::StrAppend(&state.out(), "\"builtin.module\"() <{sym_name = ", QuotedMlir(module.name()),
                   "}> ({\n");
   std::vector<const Computation*> written = {module.entry()};
@@ -136,20 +178,14 @@ absl::StatusOr<std::string> WriteStablehlo(const Module& module, const Stablehlo
     while (state.TakeUnwritten() != nullptr) continue;
   }
   for (const Computation* computation : written)
-    RETURN_IF_ERROR(computation == module.entry() ? WriteEntry(state, module, options.flatten_entry)
+    RETURN_IF_ERROR(computation == module.entry() ? WriteEntry(state, module, options)
                                                   : WriteFunction(state, *computation));
   while (const Computation* computation = state.TakeUnwritten())
     RETURN_IF_ERROR(WriteFunction(state, *computation));
-  AttributeText header;
-  if (!module.header().frontend_attributes.empty()) {
-    AttributeText inner;
-    for (const auto& [key, value] : module.header().frontend_attributes)
-      inner.Add(QuotedMlir(key), QuotedMlir(value));
-    header.Add("mhlo.frontend_attributes", absl::StrCat("{", inner.text(), "}"));
-  }
-  header.Add("mhlo.num_partitions", absl::StrCat(module.header().num_partitions, " : i32"));
-  header.Add("mhlo.num_replicas", absl::StrCat(module.header().replica_count, " : i32"));
-  return absl::StrCat(state.out(), "}) {", header.text(), "} : () -> ()\n");
+  const std::string header = options.importer_forms
+                                 ? ImporterAttributes(module, options.flatten_entry)
+                                 : ProgramAttributes(module);
+  return absl::StrCat(state.out(), "}) {", header, "} : () -> ()\n");
 }
 
 }  // namespace hlokit

@@ -103,6 +103,7 @@ class PrettyPrinter {
   static constexpr int kInFunction = 2;  // the depth of a function's own operations
 
  public:
+  explicit PrettyPrinter(bool importer_forms) : importer_forms_(importer_forms) {}
   std::string Print(const MlirModule& module) {
     PrintModule(module.top());
     return std::move(out_);
@@ -184,12 +185,12 @@ class PrettyPrinter {
       absl::StrAppend(&out_, " : ", TypeText(*in[0]), ", ", TypeText(*out[0]));
       return;
     }
-    if (absl::StartsWith(op.name, "chlo.")) {
+    if (absl::StartsWith(op.name, "chlo.") && !IsOfMhlo(op)) {
       absl::StrAppend(&out_, " : ", Types(in), " -> ",
                       out.size() == 1 ? Types(out) : absl::StrCat("(", Types(out), ")"));
       return;
     }
-    bool one = HasOneType(op.name) && out.size() == 1;
+    bool one = (HasOneType(op.name) || IsOfMhlo(op)) && out.size() == 1;
     for (const MlirType* type : in) one = one && TypeText(*type) == TypeText(*out[0]);
     if (one || op.name == "stablehlo.complex" || op.name == "stablehlo.tuple")
       absl::StrAppend(&out_, " : ", Types(out));
@@ -321,18 +322,25 @@ class PrettyPrinter {
 
   // ---- forms.def
 
-  static bool IsShortOfChlo(const MlirOperation& op) {
-    return absl::StartsWith(op.name, "chlo.") && op.name != "chlo.constant" &&
-           op.attributes.empty() && op.results.size() == 1;
+  static bool IsShortOfOther(const MlirOperation& op) {
+    return (absl::StartsWith(op.name, "chlo.") && op.name != "chlo.constant" &&
+            op.attributes.empty() && op.results.size() == 1) ||
+           op.name == "mhlo.copy";
+  }
+  // Of one operand: the importer has them of mhlo.
+  bool IsOfMhlo(const MlirOperation& op) const {
+    return op.name == "mhlo.copy" || (importer_forms_ && absl::StartsWith(op.name, "chlo.") &&
+                                      op.operands.size() == 1 && IsShortOfOther(op));
   }
 
   bool PrintByForm(const MlirOperation& op) {
     absl::string_view form = FormOf(op.name);
-    if (form.empty() && (IsShort(op.name) || IsShortOfChlo(op))) form = "% {} :last";
+    if (form.empty() && (IsShort(op.name) || IsShortOfOther(op))) form = "% {} :last";
     if (form.empty() || !op.regions.empty()) return false;
     absl::string_view name = op.name;
     if (depth_ == kInFunction) absl::ConsumePrefix(&name, "func.");
     std::string made(name);
+    if (IsOfMhlo(op)) made.replace(0, 1, "m");  // chlo to mhlo
     std::set<std::string> said;
     const size_t start = out_.size();
     out_ += made;
@@ -570,6 +578,7 @@ class PrettyPrinter {
     return true;
   }
 
+  bool importer_forms_;
   std::string out_;
   int depth_ = 0;
   ValueNames names_;
@@ -577,9 +586,9 @@ class PrettyPrinter {
 
 }  // namespace
 
-absl::StatusOr<std::string> PrettyStablehlo(absl::string_view text) {
+absl::StatusOr<std::string> PrettyStablehlo(absl::string_view text, bool importer_forms) {
   ASSIGN_OR_RETURN(const std::unique_ptr<MlirModule> module, ReadMlirText(text));
-  return PrettyPrinter().Print(*module);
+  return PrettyPrinter(importer_forms).Print(*module);
 }
 
 }  // namespace hlokit

@@ -85,6 +85,12 @@ std::string DenseText(const Literal& literal) {
                       "\"> : ", type);
 }
 
+std::string LayoutAttribute(const Shape& shape) {
+  const DimVector order = shape.MinorToMajor();
+  return absl::StrCat("dense<", order.empty() ? "" : MlirListText(order), "> : tensor<",
+                      order.size(), "xindex>");
+}
+
 std::string QuotedMlir(absl::string_view text) {
   std::string out = "\"";
   for (const char c : text) {

@@ -17,6 +17,8 @@ std::string StablehloType(const Shape& shape);
 std::string StablehloTypes(absl::Span<const Shape> shapes);
 // `dense<...> : tensor<...>`.
 std::string DenseText(const Literal& literal);
+// `dense<[1, 0]> : tensor<2xindex>`: dimensions from minor to major.
+std::string LayoutAttribute(const Shape& shape);
 std::string QuotedMlir(absl::string_view text);
 // `@name`, quoted where it has to be.
 std::string SymbolText(absl::string_view name);

@@ -11,6 +11,8 @@ namespace hlokit {
 struct StablehloOptions {
   bool all_computations = false;  // each computation is a function too, in the module's order
   bool flatten_entry = false;     // `main` has the arrays of its tuples
+  // Operations and the module's attributes are as XLA's importer writes them, not as JAX does.
+  bool importer_forms = false;
 };
 
 // The module in MLIR's generic form: the entry as `main`, called computations as private functions,

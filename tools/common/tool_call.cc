@@ -434,6 +434,7 @@ absl::Status AddDefaults(Callers caller, Translator& call) {
     call.Put("--reference-platform", "interpreter");
   if (caller == kProtoToJson && !call.Has("--format")) call.Put("--format", "json");
   if (caller == kShowSignature) call.Put("--format", "signature");
+  if (caller == kTranslate && call.Has("--format")) call.Put("--stablehlo-importer-forms", "true");
   if (caller == kShowLiteral) call.Put("--format", "literal");
   if (caller == kXlaCompile) RETURN_IF_ERROR(AddCompileDefaults(call));
   if (caller == kDumpedToOperations) call.Put("--format", "operations");

@@ -237,7 +237,8 @@ int Process(OptOptions o, const std::string& passes, const OutputFormat& format,
     out += *made;
   } else if (IsStablehlo(o.format)) {
     auto made = WriteStablehlo(*loaded->module, o.stablehlo);
-    if (made.ok() && o.format == "stablehlo-pretty") made = PrettyStablehlo(*made);
+    if (made.ok() && o.format == "stablehlo-pretty")
+      made = PrettyStablehlo(*made, o.stablehlo.importer_forms);
     if (!made.ok()) return ReportError(kTool, made.status(), source.get());
     out += *made;
   } else if (IsSummary(o.format) && IsHloStage(o.stage)) {

@@ -151,6 +151,9 @@ void AddFormFlags(CLI::App& app, OptOptions& o) {
                          "stablehlo", "stablehlo-pretty", "signature", "operations", "literal"}));
   app.add_flag("--stablehlo-all-computations", o.stablehlo.all_computations,
                "of --format=stablehlo: each computation is a function, called or not");
+  app.add_flag(
+      "--stablehlo-importer-forms", o.stablehlo.importer_forms,
+      "of --format=stablehlo: operations and module attributes as XLA's importer writes them");
   app.add_flag("--stablehlo-flat-entry", o.stablehlo.flatten_entry,
                "of --format=stablehlo: main takes and gives arrays rather than tuples");
   app.add_flag_callback(

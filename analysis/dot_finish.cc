@@ -28,21 +28,34 @@ bool IsCheap(const Instruction& i) {
   }
 }
 
-// Of the elements of `made`, all at their places in `dims`.
-bool IsMadeOf(const Computation& body, Set made, const DimVector& dims) {
+bool IsReshaped(const Instruction& i) {
+  return (i.opcode() == Opcode::kReshape || i.opcode() == Opcode::kBitcast) && i.shape().IsArray();
+}
+
+enum class Places { kSame, kInOrder };
+
+// The elements of `from` in their order, or with elements beside them.
+bool KeepsPlaces(const Instruction& i, const Instruction& from, Places places) {
+  if (places == Places::kSame || !IsReshaped(i))
+    return IsElementwise(i) && i.shape().dims == from.shape().dims;
+  return i.shape().IsRowMajor() && from.shape().IsRowMajor() && i.shape().type == from.shape().type;
+}
+
+// Of the elements of `made`, all at their places in arrays of `dims`, or in order.
+bool IsMadeOf(const Computation& body, Set made, const DimVector& dims, Places places) {
   const Instruction* const root = body.root();
   const bool several = root->opcode() == Opcode::kTuple;
   for (const Instruction* i : body.PostOrder()) {
     if (made.contains(i) || (several && i == root)) continue;
     bool depends = false;
     for (const Instruction* operand : i->operands()) {
-      depends |= made.contains(operand);
-      if (made.contains(operand) && operand->shape().dims != dims) return false;
+      if (!made.contains(operand)) continue;
+      depends = true;
+      if (places == Places::kSame && operand->shape().dims != dims) return false;
+      if (!KeepsPlaces(*i, *operand, places)) return false;
     }
-    if (!depends && !IsCheap(*i)) return false;
-    if (!depends) continue;
-    if (!IsElementwise(*i) || i->shape().dims != dims) return false;
-    made.insert(i);
+    if (!depends && !IsCheap(*i) && !(places == Places::kInOrder && IsReshaped(*i))) return false;
+    if (depends) made.insert(i);
   }
   if (!several) return made.contains(root);
   for (const Instruction* result : root->operands())
@@ -50,15 +63,26 @@ bool IsMadeOf(const Computation& body, Set made, const DimVector& dims) {
   return root->operand_count() > 0;
 }
 
+// What the parameters of `user` that are `value` are.
+Set ParametersOf(const Instruction& user, const Instruction& value) {
+  Set made;
+  for (int64_t k = 0; k < user.operand_count(); ++k)
+    if (user.operand(k) == &value) made.insert(user.to_apply()->parameter(k));
+  return made;
+}
+
 }  // namespace
 
 bool FinishesElements(const Instruction& user, const Instruction& value) {
   const DimVector& dims = value.shape().dims;
   if (user.opcode() != Opcode::kFusion) return IsElementwise(user) && user.shape().dims == dims;
-  Set made;
-  for (int64_t k = 0; k < user.operand_count(); ++k)
-    if (user.operand(k) == &value) made.insert(user.to_apply()->parameter(k));
-  return IsMadeOf(*user.to_apply(), std::move(made), dims);
+  return IsMadeOf(*user.to_apply(), ParametersOf(user, value), dims, Places::kSame);
+}
+
+bool FinishesInOrder(const Instruction& user, const Instruction& value) {
+  if (user.opcode() != Opcode::kFusion) return KeepsPlaces(user, value, Places::kInOrder);
+  return IsMadeOf(*user.to_apply(), ParametersOf(user, value), value.shape().dims,
+                  Places::kInOrder);
 }
 
 const Instruction* FindFinishedElements(const Instruction& fusion) {
@@ -73,7 +97,7 @@ const Instruction* FindFinishedElements(const Instruction& fusion) {
   if (dot == nullptr || !one || dot->operand_count() != 2 || !dot->operand(0)->IsParameter() ||
       !dot->operand(1)->IsParameter() || dot == fusion.to_apply()->root())
     return nullptr;
-  return IsMadeOf(*fusion.to_apply(), {dot}, dot->shape().dims) ? dot : nullptr;
+  return IsMadeOf(*fusion.to_apply(), {dot}, dot->shape().dims, Places::kSame) ? dot : nullptr;
 }
 
 bool IsOfPlainNumbers(const Instruction& convolution) {

@@ -13,6 +13,9 @@ namespace hlokit {
 // of those of its operand `value`, at the same places, and of what has no other costs.
 bool FinishesElements(const Instruction& user, const Instruction& value);
 
+// The same of places in their order: reshapes may stand between, of row-major arrays.
+bool FinishesInOrder(const Instruction& user, const Instruction& value);
+
 // The dot or convolution of two operands of a fusion that does nothing but finish its elements;
 // null for others.
 const Instruction* FindFinishedElements(const Instruction& fusion);

@@ -104,7 +104,7 @@ constexpr Pipeline kPipelines[] = {
      "hlo-memory-scheduler"},
     // The same kernels on a GPU, where a loop is a launch.
     {"cuda", kElementKernelPasses,
-     "dot-strength-reduction{least=65536 few=7},"
+     "dot-strength-reduction{least=8192 few=7},"
      "reduce-window-rewriter{least=128 rows},"
      "scatter-sorter{atomics},"
      HLOKIT_NORMALIZED
@@ -118,6 +118,7 @@ constexpr Pipeline kPipelines[] = {
      "horizontal_loop_fusion,"
      "horizontal_input_fusion,"
      "dot-finish-fusion,"
+     "row-finish-fusion,"
      "hlo-memory-scheduler"},
     // What XLA's GPU compiler runs on operations, in its order (docs/passes.md says what it runs
     // besides: calls of libraries, asynchronous copies, what an autotuner chooses).

@@ -50,27 +50,13 @@ bool MayBeTaken(const Instruction& i) {
          (is_convolution ? IsOfPlainNumbers(i) : IsLarge(i));
 }
 
-// The one instruction that reads the dot and may compute it; null where there is another number.
-Instruction* FinisherOf(const Instruction& dot) {
-  if (dot.users().empty()) return nullptr;
-  Instruction* const user = dot.users()[0];
-  for (const Instruction* other : dot.users())
-    if (other != user) return nullptr;
-  const bool is_loop = user->opcode() == Opcode::kFusion
-                           ? user->attr<FusionAttrs>().kind == FusionKind::kLoop
-                           : CanFuse(*user) && user->shape().IsArray();
-  return is_loop && CanEmitKernels(*user) && !HasControlEdges(*user) && FinishesElements(*user, dot)
-             ? user
-             : nullptr;
-}
-
 absl::StatusOr<bool> FinishDots(Computation& c) {
   ProducerFuser fuser;
   bool changed = false;
   for (Instruction* dot : c.PostOrder()) {
     if (!MayBeTaken(*dot)) continue;
-    Instruction* const user = FinisherOf(*dot);
-    if (user == nullptr) continue;
+    Instruction* const user = OnlyLoopOf(*dot);
+    if (user == nullptr || !FinishesElements(*user, *dot)) continue;
     fuser.Fuse(dot, user);
     if (dot->users().empty()) c.Remove(dot);
     changed = true;

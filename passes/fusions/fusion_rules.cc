@@ -10,6 +10,7 @@
 #include "analysis/row_scan.h"
 #include "ir/computation.h"
 #include "ir/op_facts.h"
+#include "passes/rewrite/control_edges.h"
 
 namespace hlokit {
 namespace {
@@ -235,6 +236,17 @@ bool IsColumnReduce(const Instruction& i) {
   for (int64_t d = from.rank() - 1; d >= 0; --d)
     if (from.dims[d] != 1) return std::find(reduced.begin(), reduced.end(), d) == reduced.end();
   return false;
+}
+
+Instruction* OnlyLoopOf(const Instruction& value) {
+  if (value.users().empty()) return nullptr;
+  Instruction* const user = value.users()[0];
+  for (const Instruction* other : value.users())
+    if (other != user) return nullptr;
+  const bool is_loop = user->opcode() == Opcode::kFusion
+                           ? user->attr<FusionAttrs>().kind == FusionKind::kLoop
+                           : CanFuse(*user) && user->shape().IsArray();
+  return is_loop && CanEmitKernels(*user) && !HasControlEdges(*user) ? user : nullptr;
 }
 
 }  // namespace hlokit

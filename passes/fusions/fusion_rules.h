@@ -44,5 +44,8 @@ bool IsStridedTranspose(const Instruction& instruction);
 // pointwise operations after it.
 bool IsColumnReduce(const Instruction& instruction);
 
+// The one instruction that reads `value`, if it is a loop or may become one; null for others.
+Instruction* OnlyLoopOf(const Instruction& value);
+
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

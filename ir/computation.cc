@@ -69,12 +69,19 @@ int64_t Computation::RemoveIfDead(Instruction* dead) {
 }
 
 void Computation::RebuildParameters() {
+  std::vector<Instruction*> all = std::move(parameters_);
+  // One that only lost some lists all others: the whole computation need not be looked through.
+  if (std::find(all.begin(), all.end(), nullptr) == all.end()) {
+    all.clear();
+    for (const auto& slot : slots_)
+      if (slot && slot->IsParameter()) all.push_back(slot.get());
+  }
   parameters_.clear();
-  for (const auto& slot : slots_) {
-    if (!slot || !slot->IsParameter()) continue;
-    const int64_t number = slot->parameter_number();
+  for (Instruction* parameter : all) {
+    if (parameter == nullptr) continue;
+    const int64_t number = parameter->parameter_number();
     if (number >= parameter_count()) parameters_.resize(number + 1, nullptr);
-    parameters_[number] = slot.get();
+    parameters_[number] = parameter;
   }
 }
 

@@ -10,8 +10,8 @@
 // ends a loop, which reads nothing else of what it writes over, and so does a sum with a product
 // of a matrix and a vector. A fusion whose code would spell one producer out more than
 // kMaxSpelledOut times, or a loop or branches twice, does not take it in.
-// Cost: linear in the producers taken in, but that a costly one looks at the consumer's body; ways
-// are searched once for each pair.
+// Cost: linear in the producers taken in, but that a costly one that several read looks at the
+// consumer's body; ways are searched once for each pair.
 #include "passes/fusions/greedy_fusion.h"
 
 #include <algorithm>
@@ -126,12 +126,16 @@ Reading Both(Reading a, Reading b) {
 
 Reading ReadingOf(const Instruction& user, int64_t k);
 
-// Of a fusion's parameter: by what leads from it to the root.
-Reading ReadingInBody(const Computation& body, int64_t parameter) {
+// How a body's root reads what `from` is read as `start` by: by all that leads from one to the
+// other.
+Reading ReadingInBody(const Computation& body, const Instruction* from, Reading start) {
   absl::flat_hash_map<const Instruction*, Reading> readings;
   for (const Instruction* i : body.PostOrder()) {
+    if (i == from) {
+      readings[i] = start;
+      continue;
+    }
     Reading reading = Reading::kNone;
-    if (i->IsParameter() && i->parameter_number() == parameter) reading = Reading::kOnce;
     for (int64_t k = 0; k < i->operand_count(); ++k) {
       const Reading before = readings.at(i->operand(k));
       if (before != Reading::kNone) reading = Both(reading, std::min(before, ReadingOf(*i, k)));
@@ -159,7 +163,7 @@ Reading ReadingOf(const Instruction& user, int64_t k) {
     case Opcode::kDynamicUpdateSlice:
       return k < 2 ? Reading::kOnce : Reading::kAgain;
     case Opcode::kFusion:
-      return ReadingInBody(*user.to_apply(), k);
+      return ReadingInBody(*user.to_apply(), user.to_apply()->parameter(k), Reading::kOnce);
     case Opcode::kBroadcast:
       return user.shape().ElementCount() > user.operand(0)->shape().ElementCount() ? Reading::kAgain
                                                                                    : Reading::kOnce;
@@ -168,10 +172,60 @@ Reading ReadingOf(const Instruction& user, int64_t k) {
   }
 }
 
-// Whether elements of `x` are read for several elements of the result.
-bool ReadsAgain(const Instruction& user, const Instruction& x) {
-  for (int64_t k = 0; k < user.operand_count(); ++k)
-    if (user.operand(k) == &x && ReadingOf(user, k) == Reading::kAgain) return true;
+// How a body that takes producers in, and changes in no other way, reads what is in it: what leads
+// from an instruction to the root stays. Cost: what is read by one instruction is followed to the
+// first that is known.
+class BodyReadings {
+ public:
+  Reading Of(const Computation& body, const Instruction* value) {
+    Reading reading = Reading::kOnce;
+    std::vector<Key> way;  // all with the reading at the root that the last has
+    while (!value->IsRoot()) {
+      if (!value->IsParameter()) {
+        if (const auto found = known_.find({value, reading}); found != known_.end()) {
+          reading = found->second;
+          break;
+        }
+        way.push_back({value, reading});
+      }
+      const auto& users = value->users();
+      const bool one = !users.empty() && absl::c_all_of(users, [&](const Instruction* user) {
+        return user == users[0];
+      });
+      if (!one) {
+        reading = ReadingInBody(body, value, reading);
+        break;
+      }
+      reading = ReadBy(*users[0], *value, reading);
+      value = users[0];
+    }
+    for (const Key& key : way) known_[key] = reading;
+    return reading;
+  }
+
+ private:
+  using Key = std::pair<const Instruction*, Reading>;
+
+  static Reading ReadBy(const Instruction& user, const Instruction& value, Reading before) {
+    Reading reading = Reading::kNone;
+    for (int64_t k = 0; k < user.operand_count(); ++k)
+      if (user.operand(k) == &value) reading = Both(reading, std::min(before, ReadingOf(user, k)));
+    return reading;
+  }
+
+  absl::flat_hash_map<Key, Reading> known_;
+};
+
+// Whether elements of `x` are read for several elements of the result. `readings` are those of the
+// user's body, if it is a fusion.
+bool ReadsAgain(const Instruction& user, const Instruction& x, BodyReadings& readings) {
+  for (int64_t k = 0; k < user.operand_count(); ++k) {
+    if (user.operand(k) != &x) continue;
+    const Reading reading = user.opcode() == Opcode::kFusion
+                                ? readings.Of(*user.to_apply(), user.to_apply()->parameter(k))
+                                : ReadingOf(user, k);
+    if (reading == Reading::kAgain) return true;
+  }
   return false;
 }
 
@@ -257,6 +311,12 @@ class SpelledOut {
   std::map<const Instruction*, size_t> times_;
 };
 
+// What is known of the body of a fusion that takes producers in.
+struct BodyFacts {
+  std::optional<SpelledOut> spelled;  // counted when first asked for
+  BodyReadings readings;
+};
+
 // Whether each reader gets code of its own: what has a loop or branches.
 bool IsSpelledOutByReader(const Instruction& i) {
   return i.opcode() == Opcode::kReduce || i.opcode() == Opcode::kConcatenate ||
@@ -313,7 +373,7 @@ class GreedyFuser {
       Instruction* consumer = queue.back();
       queue.pop_back();
       if (gone_.contains(consumer)) continue;
-      spelled_.reset();
+      facts_ = {};
       while (Instruction* producer = NextProducer(consumer)) {
         consumer = TakeIn(producer, consumer);
         changed = true;
@@ -347,9 +407,8 @@ class GreedyFuser {
     bool all = true;
     for (Instruction* x : consumer->operands()) {
       if (!Reaches(producer, x)) continue;
-      std::optional<SpelledOut> spelled;
-      all =
-          !kept_.contains(x) && ShouldFuse(*x, *consumer, spelled) && OnAllWays(producer, x, known);
+      BodyFacts facts;
+      all = !kept_.contains(x) && ShouldFuse(*x, *consumer, facts) && OnAllWays(producer, x, known);
       if (!all) break;
     }
     return known[{producer, consumer}] = all;
@@ -385,7 +444,7 @@ class GreedyFuser {
     });
     for (Instruction* producer : producers)
       if (IsFusible(*producer) && !kept_.contains(producer) &&
-          ShouldFuse(*producer, *consumer, spelled_) &&
+          ShouldFuse(*producer, *consumer, facts_) &&
           control_.Permit("fusion", *producer, *consumer))
         return producer;
     return nullptr;
@@ -397,7 +456,7 @@ class GreedyFuser {
   }
 
   static bool ShouldFuse(const Instruction& producer, const Instruction& consumer,
-                         std::optional<SpelledOut>& spelled) {
+                         BodyFacts& facts) {
     if (producer.IsConstant())
       return consumer.opcode() == Opcode::kFusion && IsLoopKernel(consumer) &&
              producer.shape().ElementCount() <= kMaxConstant && producer.literal() != nullptr;
@@ -408,10 +467,11 @@ class GreedyFuser {
     if ((IsCostlyToRepeat(producer) || producer.opcode() == Opcode::kGather) &&
         WouldCopy(producer, consumer))
       return false;
-    if (IsCostlyToRepeat(producer) && ReadsAgain(consumer, producer)) return false;
+    if (IsCostlyToRepeat(producer) && ReadsAgain(consumer, producer, facts.readings)) return false;
     if (AddsToProduct(producer)) return false;
     if (ReadsWhatIsUpdated(producer, consumer)) return false;
-    return consumer.opcode() != Opcode::kFusion || !SpelledOutTooOften(producer, consumer, spelled);
+    return consumer.opcode() != Opcode::kFusion ||
+           !SpelledOutTooOften(producer, consumer, facts.spelled);
   }
 
   static bool SpelledOutTooOften(const Instruction& producer, const Instruction& fusion,
@@ -445,9 +505,9 @@ class GreedyFuser {
     const Instruction* parameter = ParameterFor(producer, *consumer);
     Instruction* fusion = fuser_.Fuse(producer, consumer);
     if (fuser_.taken() == nullptr)
-      spelled_.reset();
-    else if (spelled_)
-      spelled_->Took(parameter, fuser_.taken());
+      facts_ = {};
+    else if (facts_.spelled)
+      facts_.spelled->Took(parameter, fuser_.taken());
     gone_.erase(fusion);  // at the place of one that is gone
     place_[fusion] = place;
     if (producer->users().empty() && !producer->IsRoot()) {
@@ -460,7 +520,7 @@ class GreedyFuser {
   Computation& c_;
   RewriteControl& control_;
   ProducerFuser fuser_;
-  std::optional<SpelledOut> spelled_;  // in the consumer's body, counted when first asked for
+  BodyFacts facts_;  // of the consumer
   absl::flat_hash_map<const Instruction*, int64_t> place_;
   absl::flat_hash_set<const Instruction*> kept_, gone_;
 };

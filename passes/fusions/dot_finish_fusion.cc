@@ -6,6 +6,7 @@
 // stay but for excess digits of bf16. Cost: linear.
 #include <algorithm>
 
+#include "absl/container/flat_hash_set.h"
 #include "analysis/dot_finish.h"
 #include "analysis/emittable.h"
 #include "ops/dim_lists.h"
@@ -52,12 +53,13 @@ bool MayBeTaken(const Instruction& i) {
 
 absl::StatusOr<bool> FinishDots(Computation& c) {
   ProducerFuser fuser;
+  absl::flat_hash_set<const Instruction*> gone;
   bool changed = false;
   for (Instruction* dot : c.PostOrder()) {
-    if (!MayBeTaken(*dot)) continue;
+    if (gone.contains(dot) || !MayBeTaken(*dot)) continue;
     Instruction* const user = OnlyLoopOf(*dot);
     if (user == nullptr || !FinishesElements(*user, *dot)) continue;
-    fuser.Fuse(dot, user);
+    if (fuser.Fuse(dot, user) != user) gone.insert(user);
     if (dot->users().empty()) c.Remove(dot);
     changed = true;
   }

@@ -32,9 +32,10 @@ void EmptySlice(GeneratedCode& s) {
     return s.Keep(s.Make(Opcode::kDynamicSlice, WithStarts(s, {x.instruction}, rank),
                          DynamicSliceAttrs{sizes}),
                   x.bounds);
-  Instruction* update = s.Get(x.type(), sizes).instruction;
-  s.Keep(s.Make(Opcode::kDynamicUpdateSlice, WithStarts(s, {x.instruction, update}, rank)),
-         x.bounds);
+  const RandomValue update = s.Get(x.type(), sizes);  // of a scalar: all that there is
+  s.Keep(
+      s.Make(Opcode::kDynamicUpdateSlice, WithStarts(s, {x.instruction, update.instruction}, rank)),
+      rank == 0 ? update.bounds : x.bounds);
 }
 
 // A sum over nothing, or nothing at all.

@@ -305,7 +305,10 @@ bool ReadArray(Reader& r, const Shape& shape, Literal& literal, bool& elided) {
     return absl::OkStatus();
   });
   if (!made.ok()) return r.Error(at, made.message());
-  return ArrayReader(r, literal, elided).Read();
+  bool left_out = false;
+  if (!ArrayReader(r, literal, left_out).Read()) return false;
+  elided |= left_out && count > 0;  // an array without elements has lost none
+  return true;
 }
 
 bool ReadTuple(Reader& r, const Shape& shape, Literal& literal, LiteralForms& forms) {

@@ -69,9 +69,10 @@ Literal Literal::Deferred(Shape shape, const uint8_t* bytes, std::shared_ptr<con
 }
 
 // Fails as containers do; see support/within_memory.h. Small blocks are aligned by hand within what
-// malloc gives, which has lists of them: posix_memalign searches for a larger block and splits it.
+// malloc gives, which finds them at once: posix_memalign searches for a larger block and splits it
+// twice.
 Literal::Block Literal::Allocate(int64_t bytes, bool zeroed) {
-  constexpr size_t kMaxSmall = 1024;
+  constexpr size_t kMaxSmall = size_t{64} << 10;
   const size_t padded = static_cast<size_t>(bytes) + kBlockAlignment;
   size_t before = 0;
   void* block;

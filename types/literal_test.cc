@@ -83,7 +83,7 @@ TEST(Literal, ElementsKeepTheirWidth) {
 // has.
 TEST(Literal, ElementsAreAlignedWhateverTheirNumber) {
   std::vector<Literal> kept;
-  for (int64_t size = 0; size < 2200; size += size < 200 ? 1 : 37) {
+  for (int64_t size = 0; size < 80000; size += 1 + size / 10) {
     Literal literal(Shape::Array(T::kU8, {size}));
     ASSERT_EQ(reinterpret_cast<uintptr_t>(literal.data()) % 64, 0u) << size;
     for (int64_t i = 0; i < size + 64; ++i) {

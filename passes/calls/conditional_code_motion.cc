@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "absl/container/flat_hash_set.h"
+#include "analysis/in_place.h"
 #include "passes/calls/conditional_groups.h"
 #include "passes/cleanup/cse.h"
 #include "passes/cleanup/tuple_simplifier.h"
@@ -378,7 +379,7 @@ void TakeBranches(Instruction* conditional, MotionPlan& plan, std::vector<int>& 
     Computation* copy = branch->Clone(".clone");
     callers.resize(std::max<size_t>(callers.size(), copy->module()->computation_id_bound()), 1);
     conditional->SetCalled(b, copy);
-    const std::vector<Instruction*> old = branch->Instructions(), fresh = copy->Instructions();
+    const std::vector<Instruction*> old = branch->PostOrder(), fresh = copy->Instructions();
     absl::flat_hash_map<const Instruction*, Instruction*> twin;
     for (size_t k = 0; k < old.size(); ++k) twin[old[k]] = fresh[k];
     for (Motion& motion : plan.motions)
@@ -425,8 +426,21 @@ bool MoveAcross(Instruction* conditional, std::vector<int>& callers, RewriteCont
   return changed;
 }
 
+// What is passed in and out has the same layout on both sides.
+bool LayoutsAgree(const Instruction* conditional) {
+  for (size_t b = 0; b < conditional->called().size(); ++b) {
+    const Computation& branch = *conditional->called(static_cast<int64_t>(b));
+    const Instruction* operand = conditional->operand(static_cast<int64_t>(b) + 1);
+    if (!SameMemoryOrder(operand->shape(), branch.parameter(0)->shape()) ||
+        !SameMemoryOrder(branch.root()->shape(), conditional->shape()))
+      return false;
+  }
+  return true;
+}
+
 // Tuples that are taken apart alone can change their parts.
 bool IsCandidate(const Instruction* conditional) {
+  if (!LayoutsAgree(conditional)) return false;
   return !conditional->shape().IsTuple() ||
          std::all_of(conditional->users().begin(), conditional->users().end(),
                      [](const Instruction* user) {

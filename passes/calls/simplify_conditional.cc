@@ -69,7 +69,10 @@ bool Narrow(Instruction* i, const std::vector<int>& callers) {
                         std::count(i->called().begin(), i->called().end(), branch) > 1;
     branches.push_back(WithParts(branch, *read, shared));
   }
-  i->set_shape(branches[0]->root()->shape());
+  std::vector<Shape> shapes;
+  for (size_t k = 0; k < read->size(); ++k)
+    if ((*read)[k]) shapes.push_back(i->shape().elements[k]);
+  i->set_shape(Shape::Tuple(std::move(shapes)));
   i->set_called(std::move(branches));
   if (i->HasExtras()) i->mutable_extras().sharding.reset();
   for (Instruction* user : i->users()) {

@@ -66,7 +66,8 @@ bool EdgesCanMove(const Instruction& fusion) {
 void KeepOne(Instruction* fusion, int64_t number) {
   Computation& fused = *fusion->to_apply();
   fused.set_root(fused.root()->operand(number));
-  fusion->set_shape(fused.root()->shape());
+  const Shape shape = fusion->shape().elements[number];  // whose layout may be another than within
+  fusion->set_shape(shape);
   const std::vector<Instruction*> parts(fusion->users().begin(), fusion->users().end());
   for (Instruction* part : parts) {
     MoveControlEdges(part, fusion);
@@ -80,14 +81,14 @@ void KeepSome(Instruction* fusion, const std::vector<int64_t>& numbers) {
   Computation& fused = *fusion->to_apply();
   Instruction* const old = fused.root();
   std::vector<Instruction*> kept;
-  std::vector<Shape> shapes;
+  std::vector<Shape> inside, outside;  // layouts may differ
   for (int64_t k : numbers) {
     kept.push_back(old->operand(k));
-    shapes.push_back(old->operand(k)->shape());
+    inside.push_back(old->operand(k)->shape());
+    outside.push_back(fusion->shape().elements[k]);
   }
-  const Shape whole = Shape::Tuple(shapes);
-  fused.set_root(fused.Add(old->CloneWith(whole, kept)));
-  fusion->set_shape(whole);
+  fused.set_root(fused.Add(old->CloneWith(Shape::Tuple(std::move(inside)), kept)));
+  fusion->set_shape(Shape::Tuple(std::move(outside)));
   for (Instruction* part : fusion->users()) {
     const auto at = std::find(numbers.begin(), numbers.end(), part->tuple_index());
     part->mutable_attr<GetTupleElementAttrs>().index = at - numbers.begin();

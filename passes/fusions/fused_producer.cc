@@ -6,6 +6,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "passes/rewrite/inline_body.h"
 #include "passes/rewrite/parameters.h"
 
 namespace hlokit {
@@ -44,7 +45,7 @@ class Body {
     absl::flat_hash_map<const Instruction*, Instruction*> copies;
     for (const Instruction* i : of.to_apply()->PostOrder()) {
       if (i->IsParameter()) {
-        copies[i] = given[i->parameter_number()];
+        copies[i] = ArgumentFor(i, given[i->parameter_number()]);
         continue;
       }
       std::vector<Instruction*> operands;
@@ -91,7 +92,7 @@ const Instruction* TakeIn(const Instruction* producer, Instruction* fusion) {
   const int64_t k = std::find(operands.begin(), operands.end(), producer) - operands.begin();
   Instruction* parameter = fusion->to_apply()->parameter(k);
   Instruction* copy = Body(fusion).CopyOf(*producer);
-  parameter->ReplaceAllUsesWith(copy);
+  parameter->ReplaceAllUsesWith(ArgumentFor(parameter, copy));
   RemoveParameter(*fusion->to_apply(), k);
   fusion->RemoveOperand(k);
   return copy;

@@ -10,6 +10,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "passes/cleanup/cse.h"
+#include "passes/rewrite/inline_body.h"
 
 namespace hlokit {
 namespace {
@@ -39,19 +40,22 @@ class Merger {
         body_(*c.module()->AddComputation("fused_computation")) {}
 
   std::vector<Instruction*> Run() {
-    std::vector<Shape> shapes;
+    std::vector<Shape> inside, shapes;  // whose layouts may differ
     for (Instruction* member : members_) {
       Instruction* root = CopyOf(member);
       first_result_[member] = roots_.size();
       if (member->shape().IsArray()) {
         roots_.push_back(root);
+        shapes.push_back(member->shape());
       } else {
         roots_.insert(roots_.end(), root->operands().begin(), root->operands().end());
+        shapes.insert(shapes.end(), member->shape().elements.begin(),
+                      member->shape().elements.end());
         body_.Remove(root);
       }
     }
-    for (const Instruction* root : roots_) shapes.push_back(root->shape());
-    body_.set_root(body_.Add(Opcode::kTuple, Shape::Tuple(shapes), roots_));
+    for (const Instruction* root : roots_) inside.push_back(root->shape());
+    body_.set_root(body_.Add(Opcode::kTuple, Shape::Tuple(std::move(inside)), roots_));
     MergeEqual(body_);
     FusionAttrs attrs;
     attrs.kind = form_.kind;
@@ -100,8 +104,9 @@ class Merger {
     absl::flat_hash_map<const Instruction*, Instruction*> copies;
     for (Instruction* i : member->to_apply()->PostOrder()) {
       if (i->IsParameter()) {
-        copies[i] = Inside(member->operand(i->parameter_number()));
-        if (form_.takes_names && member == members_[0]) SwapNames(i, copies[i]);
+        Instruction* inside = Inside(member->operand(i->parameter_number()));
+        if (form_.takes_names && member == members_[0]) SwapNames(i, inside);
+        copies[i] = ArgumentFor(i, inside);
         continue;
       }
       operands.clear();

@@ -93,7 +93,10 @@ void FuseCopies(Instruction* fusion, absl::Span<Instruction* const> copies) {
   body.set_root(HloWriter(inside).Tuple(results));
   body.RemoveIfDead(root);
   const Shape before = fusion->shape();
-  fusion->set_shape(body.root()->shape());
+  Shape whole = body.root()->shape();
+  for (int64_t k = 0; k < known; ++k)  // which may lie otherwise than inside
+    whole.elements[k] = several ? before.elements[k] : before;
+  fusion->set_shape(std::move(whole));
   Rewriter r(c);
   HloWriter w(r);
   const std::vector<Instruction*> readers(fusion->users().begin(), fusion->users().end());

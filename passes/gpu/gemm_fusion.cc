@@ -306,7 +306,14 @@ class Body {
 
   Instruction* WriteOne(const Value& value, const Reading& reading,
                         absl::Span<Instruction* const> operands) {
-    Instruction* made = r_.Clone(value.i, RowMajor(value.i->shape().type, value.dims), operands);
+    const Shape shape = RowMajor(value.i->shape().type, value.dims);
+    Instruction* made = r_.Clone(value.i, shape, operands);
+    if (value.i->IsConstant() && value.i->literal() != nullptr) {
+      Literal renamed = *value.i->literal();
+      renamed.set_shape(shape);
+      made->mutable_attr<ConstantAttrs>().literal =
+          std::make_shared<const Literal>(std::move(renamed));
+    }
     if (value.i->opcode() == Opcode::kBroadcast)
       made->mutable_attr<BroadcastAttrs>().dimensions = reading.numbers;
     if (value.i->opcode() == Opcode::kTranspose)

@@ -21,17 +21,20 @@ bool IsReadInAnyOrder(const Instruction* parameter) {
 
 }  // namespace
 
+Instruction* ArgumentFor(const Instruction* parameter, Instruction* argument) {
+  std::vector<Instruction*> copies;
+  return SameIgnoringLayout(argument->shape(), parameter->shape()) && !IsReadInAnyOrder(parameter)
+             ? InLayoutOf(argument, parameter->shape(), copies)
+             : argument;
+}
+
 Instruction* CopyBody(const Computation& body, absl::Span<Instruction* const> arguments,
                       Computation& into, std::vector<Instruction*>* made_list) {
   absl::flat_hash_map<const Instruction*, Instruction*> map;
   std::vector<Instruction*> operands;
   for (const Instruction* i : body.PostOrder()) {
     if (i->IsParameter()) {
-      Instruction* argument = arguments[i->parameter_number()];
-      std::vector<Instruction*> copies;
-      map[i] = SameIgnoringLayout(argument->shape(), i->shape()) && !IsReadInAnyOrder(i)
-                   ? InLayoutOf(argument, i->shape(), copies)
-                   : argument;
+      map[i] = ArgumentFor(i, arguments[i->parameter_number()]);
       continue;
     }
     operands.clear();

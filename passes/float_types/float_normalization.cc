@@ -143,6 +143,9 @@ Instruction* WithoutRounding(Instruction* i, const Narrowed& own, const Widening
   if (!SameShape(x->shape(), i->shape())) return nullptr;
   if (own.contains(narrow) && IsResult(i)) return x;
   if (!HasTrait(x->opcode(), kPicksElements)) return nullptr;
+  // The negative of an integer may be none of the narrow type: -(-8) is -8 there.
+  const bool negates = x->opcode() == Opcode::kNegate || x->opcode() == Opcode::kAbs;
+  if (negates && !IsFloat(types.low)) return nullptr;
   for (const Instruction* operand : x->operands()) {
     const bool widened =
         operand->opcode() == Opcode::kConvert && operand->operand(0)->shape().type == types.low;

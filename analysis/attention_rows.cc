@@ -1,6 +1,6 @@
 // A walk from the last product back to the first, over what may stand between; then what of it
 // depends on the scores, and what else is cheap enough to be made anew. Linear in the members, of
-// which there are at most kMostMembers.
+// which there are at most kMaxMembers.
 #include "analysis/attention_rows.h"
 
 #include <algorithm>
@@ -15,8 +15,8 @@
 namespace hlokit {
 namespace {
 
-constexpr size_t kMostMembers = 64;
-constexpr int64_t kLeastSide = 8;  // rows of a batch, keys, terms, columns
+constexpr size_t kMaxMembers = 64;
+constexpr int64_t kMinSide = 8;  // rows of a batch, keys, terms, columns
 
 bool IsTaken(const Shape& shape) {
   return shape.IsArray() && !shape.HasDynamicDims() &&
@@ -150,7 +150,7 @@ class AttentionWalk {
         found_.scores = i;
         candidates_.push_back(i);
       } else if (MayStandBetween(*i)) {
-        if (seen.size() > kMostMembers) return false;
+        if (seen.size() > kMaxMembers) return false;
         stack.push_back({i, true});
         for (const Instruction* operand : i->operands()) stack.push_back({operand, false});
       }
@@ -227,8 +227,8 @@ class AttentionWalk {
     return form.length == scores.columns && form.length == product.terms &&
            scores.batch == product.batch && scores.rows == rows &&
            form.rows == scores.batch * rows && scores.batch > 0 &&
-           form.length <= kMostAttentionKeys &&
-           std::min({rows, form.length, scores.terms, product.rows, product.columns}) >= kLeastSide;
+           form.length <= kMaxAttentionKeys &&
+           std::min({rows, form.length, scores.terms, product.rows, product.columns}) >= kMinSide;
   }
 
   bool IsUsedElsewhere() const {

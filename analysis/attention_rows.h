@@ -26,9 +26,9 @@ struct AttentionRows {
 };
 
 // The attention that ends in `product`, if it does: floats of two or four bytes; eight or more rows
-// a batch, terms and columns; up to kMostAttentionKeys keys; rows that can be reduced in any order;
+// a batch, terms and columns; up to kMaxAttentionKeys keys; rows that can be reduced in any order;
 // nothing of it used elsewhere but constants and what is cheaply made of them.
-inline constexpr int64_t kMostAttentionKeys = 1024;
+inline constexpr int64_t kMaxAttentionKeys = 1024;
 std::optional<AttentionRows> FindAttentionRows(const Instruction& product);
 
 // The same of a fusion that holds nothing else.

@@ -27,9 +27,9 @@
 namespace hlokit {
 namespace {
 
-constexpr int64_t kMostRows = 64, kLeastRows = 16;  // of a block
-constexpr int64_t kColumns = 64;                    // of a tile of either product
-constexpr int64_t kStepBytes = 64;                  // of p that a step of the product reads
+constexpr int64_t kMaxRows = 64, kMinRows = 16;  // of a block
+constexpr int64_t kColumns = 64;                 // of a tile of either product
+constexpr int64_t kStepBytes = 64;               // of p that a step of the product reads
 constexpr int64_t kSpareLineBytes = 16;
 
 // What a device has for it.
@@ -59,7 +59,7 @@ struct AttentionPlan {
   AttentionRows form;
   GroupRows rows;
   AttentionProduct scores, product;
-  int64_t block_rows = kMostRows;
+  int64_t block_rows = kMaxRows;
 
   int64_t batches() const { return scores.sides.lhs.batch.size; }
   int64_t batch_rows() const { return form.form.rows / batches(); }
@@ -95,7 +95,7 @@ void PlanProductTiles(AttentionProduct& product, int64_t rows, bool has_room) {
   const ElementType result = product.e.shapes[0].type;
   TensorTilePlan& tensor = product.tensor;
   const int64_t columns = tensor.rhs.free.size;
-  const bool few_rows = rows == kLeastRows, wide = few_rows && columns > kColumns && has_room;
+  const bool few_rows = rows == kMinRows, wide = few_rows && columns > kColumns && has_room;
   tensor.lhs.tile = rows;
   tensor.warps_of_rows = few_rows ? 1 : 2;
   tensor.rhs.tile = !few_rows && columns <= kMinTensorTile ? kMinTensorTile : kColumns;
@@ -126,8 +126,8 @@ void PlanWarpRows(AttentionPlan& plan) {
   rows.vector = 4;
   while (rows.form.length % rows.vector != 0) rows.vector /= 2;
   const int64_t vectors = rows.form.length / rows.vector;
-  rows.threads = std::clamp<int64_t>(absl::bit_ceil(static_cast<uint64_t>(vectors)),
-                                     kWarp / kLeastRows, kWarp);
+  rows.threads =
+      std::clamp<int64_t>(absl::bit_ceil(static_cast<uint64_t>(vectors)), kWarp / kMinRows, kWarp);
   rows.kept = true;
 }
 
@@ -139,7 +139,7 @@ std::optional<AttentionPlan> PlanAttention(const Expression& e, const AttentionT
   plan.form = *form;
   plan.scores = ProductOfDot(form->scores, /*turned=*/false);
   plan.product = ProductOfDot(form->product, /*turned=*/form->side == 1);
-  while (plan.block_rows > kLeastRows &&
+  while (plan.block_rows > kMinRows &&
          (plan.block_rows / 2 >= plan.batch_rows() || plan.Blocks() < kManyBlocks ||
           plan.block_rows * plan.line_bytes() > target.score_bytes))
     plan.block_rows /= 2;

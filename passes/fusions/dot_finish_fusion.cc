@@ -6,19 +6,17 @@
 // stay but for excess digits of bf16. Cost: linear.
 #include <algorithm>
 
-#include "absl/container/flat_hash_set.h"
 #include "analysis/dot_finish.h"
 #include "analysis/emittable.h"
 #include "ops/dim_lists.h"
 #include "passes/framework/pass.h"
 #include "passes/fusions/fused_producer.h"
-#include "passes/fusions/fusion_rules.h"
 #include "passes/rewrite/control_edges.h"
 
 namespace hlokit {
 namespace {
 
-constexpr int64_t kLeastSide = 8;
+constexpr int64_t kMinSide = 8;
 
 int64_t SizeOf(const Shape& shape, const DimVector& dims) {
   int64_t size = 1;
@@ -35,7 +33,7 @@ bool IsLarge(const Instruction& dot) {
     return shape.ElementCount() / std::max<int64_t>(1, terms * SizeOf(shape, batch));
   };
   return std::min({terms, own(lhs, attrs.lhs_batch_dims), own(rhs, attrs.rhs_batch_dims)}) >=
-         kLeastSide;
+         kMinSide;
 }
 
 bool IsReal(const Shape& shape) {
@@ -52,18 +50,9 @@ bool MayBeTaken(const Instruction& i) {
 }
 
 absl::StatusOr<bool> FinishDots(Computation& c) {
-  ProducerFuser fuser;
-  absl::flat_hash_set<const Instruction*> gone;
-  bool changed = false;
-  for (Instruction* dot : c.PostOrder()) {
-    if (gone.contains(dot) || !MayBeTaken(*dot)) continue;
-    Instruction* const user = OnlyLoopOf(*dot);
-    if (user == nullptr || !FinishesElements(*user, *dot)) continue;
-    if (fuser.Fuse(dot, user) != user) gone.insert(user);
-    if (dot->users().empty()) c.Remove(dot);
-    changed = true;
-  }
-  return changed;
+  return FuseIntoOnlyLoops(c, [](const Instruction& dot, const Instruction& loop) {
+    return MayBeTaken(dot) && FinishesElements(loop, dot);
+  });
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "passes/fusions/fusion_rules.h"
 #include "passes/rewrite/inline_body.h"
 #include "passes/rewrite/parameters.h"
 
@@ -110,6 +111,23 @@ Instruction* ProducerFuser::Fuse(Instruction* producer, Instruction* consumer) {
   Instruction* fusion = MakeFusionOf(producer, consumer);
   bodies_.insert(fusion->to_apply());
   return fusion;
+}
+
+bool FuseIntoOnlyLoops(
+    Computation& c,
+    absl::FunctionRef<bool(const Instruction& producer, const Instruction& loop)> may_fuse) {
+  ProducerFuser fuser;
+  absl::flat_hash_set<const Instruction*> gone;
+  bool changed = false;
+  for (Instruction* producer : c.PostOrder()) {
+    if (gone.contains(producer)) continue;
+    Instruction* const loop = OnlyLoopOf(*producer);
+    if (loop == nullptr || !may_fuse(*producer, *loop)) continue;
+    if (fuser.Fuse(producer, loop) != loop) gone.insert(loop);
+    if (producer->users().empty()) c.Remove(producer);
+    changed = true;
+  }
+  return changed;
 }
 
 }  // namespace hlokit

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/functional/function_ref.h"
 #include "ir/module.h"
 
 namespace hlokit {
@@ -23,6 +24,12 @@ class ProducerFuser {
   const Instruction* taken_ = nullptr;
   absl::flat_hash_set<const Computation*> bodies_;
 };
+
+// Fuses each producer that `may_fuse` with the loop that alone reads it (OnlyLoopOf in
+// fusion_rules.h) into that loop; one that has no users then goes. True if there were any.
+bool FuseIntoOnlyLoops(
+    Computation& c,
+    absl::FunctionRef<bool(const Instruction& producer, const Instruction& loop)> may_fuse);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -7,21 +7,19 @@
 // digits of bf16. Cost: linear.
 #include <algorithm>
 
-#include "absl/container/flat_hash_set.h"
 #include "analysis/dot_finish.h"
 #include "analysis/emittable.h"
 #include "analysis/fusion_limits.h"
 #include "analysis/row_form.h"
 #include "passes/framework/pass.h"
 #include "passes/fusions/fused_producer.h"
-#include "passes/fusions/fusion_rules.h"
 #include "passes/rewrite/control_edges.h"
 
 namespace hlokit {
 namespace {
 
-constexpr int64_t kMostWork = 1 << 16;  // operations: about what a launch costs
-constexpr int64_t kMostInputs = 128;
+constexpr int64_t kMaxFinishWork = 1 << 16;  // operations: about what a launch costs
+constexpr int64_t kMaxFinishInputs = 128;
 
 // The rows that an instruction or a fusion reduces to its one result.
 std::optional<RowForm> RowsOf(const Instruction& i) {
@@ -50,25 +48,15 @@ bool MayBeFinished(const Instruction& i) {
 bool IsLittleWork(const Instruction& loop, int64_t rows) {
   const int64_t operations =
       loop.opcode() == Opcode::kFusion ? loop.to_apply()->instruction_count() : 1;
-  return rows * operations <= kMostWork;
+  return rows * operations <= kMaxFinishWork;
 }
 
 absl::StatusOr<bool> FinishRows(Computation& c) {
-  ProducerFuser fuser;
-  absl::flat_hash_set<const Instruction*> gone;
-  bool changed = false;
-  for (Instruction* rows : c.PostOrder()) {
-    if (gone.contains(rows) || !MayBeFinished(*rows)) continue;
-    Instruction* const loop = OnlyLoopOf(*rows);
-    if (loop == nullptr || !FinishesInOrder(*loop, *rows) ||
-        !IsLittleWork(*loop, rows->shape().ElementCount()) ||
-        rows->operand_count() + loop->operand_count() > kMostInputs)
-      continue;
-    if (fuser.Fuse(rows, loop) != loop) gone.insert(loop);
-    if (rows->users().empty()) c.Remove(rows);
-    changed = true;
-  }
-  return changed;
+  return FuseIntoOnlyLoops(c, [](const Instruction& rows, const Instruction& loop) {
+    return MayBeFinished(rows) && FinishesInOrder(loop, rows) &&
+           IsLittleWork(loop, rows.shape().ElementCount()) &&
+           rows.operand_count() + loop.operand_count() <= kMaxFinishInputs;
+  });
 }
 
 }  // namespace

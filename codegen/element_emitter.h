@@ -182,6 +182,7 @@ class ElementEmitter {
   bool excess_ = false;
   bool unroll_ = false;
   bool plain_nans_ = false;
+  int64_t window_copies_ = 1;  // of the code that is being emitted, in windows that are written out
   const Instruction** unsupported_ = nullptr;
   absl::flat_hash_map<const Instruction*, ArrayRef> arrays_;
   absl::flat_hash_map<const Instruction*, PartsGenerator> generators_;

@@ -9,8 +9,9 @@
 namespace hlokit {
 namespace {
 
-// The most elements of a window that is written out, and the most operations on them.
-constexpr int64_t kMaxWindow = 36, kMaxWindowSteps = 120;
+// The most elements of a window that is written out, the most operations on them, and the most copies
+// of the code of a window's elements where it is read by windows that are written out themselves.
+constexpr int64_t kMaxWindow = 36, kMaxWindowSteps = 120, kMaxWindowCopies = 128;
 
 struct WindowAt {
   llvm::Value* index;   // of the operand along one dimension; 0 where it lies outside
@@ -56,7 +57,8 @@ ElementEmitter::Results ElementEmitter::EmitReduceWindow(const Instruction* i,
   int64_t steps = 1;
   for (const WindowDim& w : window) steps = std::min(steps * w.size, kMaxWindow + 1);
   const int64_t function = i->to_apply()->instruction_count() - 2 * n;
-  const bool written_out = steps <= kMaxWindow && steps * function <= kMaxWindowSteps;
+  const bool written_out = steps <= kMaxWindow && steps * function <= kMaxWindowSteps &&
+                           window_copies_ * steps <= kMaxWindowCopies;
   const auto repeat = [&](int64_t count, const Values& initial,
                           absl::FunctionRef<Values(llvm::Value*, const Values&)> body) {
     if (!written_out) return EmitLoopCarrying(b_, count, initial, body);
@@ -88,7 +90,10 @@ ElementEmitter::Results ElementEmitter::EmitReduceWindow(const Instruction* i,
     });
   };
   if (from.ElementCount() == 0) return accumulators;
+  const int64_t copies = window_copies_;
+  if (written_out) window_copies_ *= steps;
   Results results = Unflatten(nest(0, b_.getTrue(), Flatten(accumulators)), like);
+  window_copies_ = copies;
   for (int64_t k = 0; k < n; ++k) {
     const ElementType type = TypeOf(PartShape(*i, k));
     if (IsNarrowFloat(type)) results[k] = EmitConvert(b_, ElementType::kF32, type, results[k]);

@@ -4,7 +4,9 @@
 //
 // sums and products being followed while they do not wrap, so that the sum of the parts, each
 // widened, is the widened whole. Of those with the same base and factors the first one that
-// dominates an address gives it. One walk over the function; a comparison of short lists an address.
+// dominates an address gives it. One walk over the function; a search for short lists an address.
+// Nothing is inserted before the end of the walk, as a block numbers its instructions anew for the
+// first question about their order that follows an insertion.
 #include "backends/cuda/neighbour_addresses_internal.h"
 
 #include <algorithm>
@@ -25,9 +27,6 @@ struct Address {
   std::map<llvm::Value*, int64_t> factors;
   int64_t constant = 0;
 
-  bool IsNear(const Address& other) const {
-    return base == other.base && factors == other.factors;
-  }
 };
 
 // Adds factor * value; deep expressions stay whole.
@@ -80,34 +79,36 @@ llvm::PreservedAnalyses NeighbourAddressesPass::run(llvm::Function& function,
   const auto& tree = analyses.getResult<llvm::DominatorTreeAnalysis>(function);
   const llvm::DataLayout& layout = function.getDataLayout();
   struct Known {
-    Address address;
     llvm::GetElementPtrInst* gep;
+    int64_t constant;
   };
-  std::map<llvm::Value*, std::vector<Known>> by_base;
-  std::vector<llvm::GetElementPtrInst*> all;
+  struct Neighbour {
+    llvm::GetElementPtrInst *gep, *leader;
+    int64_t distance;
+  };
+  std::map<std::pair<llvm::Value*, std::map<llvm::Value*, int64_t>>, std::vector<Known>> leaders;
+  std::vector<Neighbour> neighbours;
   for (llvm::BasicBlock& block : function)
-    for (llvm::Instruction& i : block)
-      if (auto* const gep = llvm::dyn_cast<llvm::GetElementPtrInst>(&i);
-          gep != nullptr && !gep->getType()->isVectorTy() && gep->isInBounds())
-        all.push_back(gep);
-  for (llvm::GetElementPtrInst* const gep : all) {
-    Address address = TakeApart(*gep, layout);
-    if (address.factors.empty()) continue;
-    std::vector<Known>& known = by_base[address.base];
-    const auto leader = std::find_if(known.begin(), known.end(), [&](const Known& other) {
-      return other.address.IsNear(address) && tree.dominates(other.gep, gep) &&
-             IsNear(address.constant - other.address.constant);
-    });
-    if (leader == known.end()) {
-      known.push_back({std::move(address), gep});
-      continue;
+    for (llvm::Instruction& i : block) {
+      auto* const gep = llvm::dyn_cast<llvm::GetElementPtrInst>(&i);
+      if (gep == nullptr || gep->getType()->isVectorTy() || !gep->isInBounds()) continue;
+      Address address = TakeApart(*gep, layout);
+      if (address.factors.empty()) continue;
+      std::vector<Known>& known = leaders[{address.base, std::move(address.factors)}];
+      const auto leader = std::find_if(known.begin(), known.end(), [&](const Known& other) {
+        return IsNear(address.constant - other.constant) && tree.dominates(other.gep, gep);
+      });
+      if (leader == known.end())
+        known.push_back({gep, address.constant});
+      else
+        neighbours.push_back({gep, leader->gep, address.constant - leader->constant});
     }
-    llvm::IRBuilder<> b(gep);
-    const int64_t distance = address.constant - leader->address.constant;
-    gep->replaceAllUsesWith(distance == 0
-                                ? static_cast<llvm::Value*>(leader->gep)
-                                : b.CreateInBoundsGEP(b.getInt8Ty(), leader->gep,
-                                                      b.getInt64(static_cast<uint64_t>(distance))));
+  for (const Neighbour& n : neighbours) {
+    llvm::IRBuilder<> b(n.gep);
+    n.gep->replaceAllUsesWith(
+        n.distance == 0 ? static_cast<llvm::Value*>(n.leader)
+                        : b.CreateInBoundsGEP(b.getInt8Ty(), n.leader,
+                                              b.getInt64(static_cast<uint64_t>(n.distance))));
   }
   return llvm::PreservedAnalyses::none();
 }

@@ -294,7 +294,7 @@ bool FusionPlan::FitsReshape(const Instruction* p, const FusionGroup& group) con
 
 bool FusionPlan::FitsReduction(const Instruction* p, const FusionGroup& group, const Entry& entry,
                                int g) const {
-  if (IsShortReduction(p)) {
+  if (IsShortReduction(p) || IsWindowSum(*p)) {
     // The loop's threads go through all of them, one element after the other.
     const double steps =
         entry.evaluations * WorkPerElement(*p) / static_cast<double>(ResultElements(*group.root()));

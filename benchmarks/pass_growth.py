@@ -123,8 +123,8 @@ def seconds(program, module, passes, limit):
 
 
 def every_pass(program):
-    """The names that --list-passes gives, pipelines too, without options' lines."""
-    lines = subprocess.run([program, "--list-passes"], check=True, capture_output=True, text=True).stdout.splitlines()
+    """The names that --list-passes=help gives, pipelines too, without options' lines."""
+    lines = subprocess.run([program, "--list-passes=help"], check=True, capture_output=True, text=True).stdout.splitlines()
     return [line.split("\t")[0] for line in lines if "\t" in line and not line.startswith(" ")]
 
 

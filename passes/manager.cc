@@ -73,8 +73,9 @@ absl::StatusOr<std::unique_ptr<Pass>> MakePass(const PassStep& step,
     return InvalidArgument("XLA's pass '", step.name, "' is not here: ", why);
   std::vector<absl::string_view> names;
   for (const PassRow& row : rows) names.push_back(row.name);
-  return InvalidArgument("unknown pass '", step.name, "'", DidYouMean(step.name, names),
-                         "; hlo-opt --list-passes names them");
+  // Its beginning is XLA's message.
+  return InvalidArgument("INVALID_ARGUMENT: Pass ", step.name, " not found.",
+                         DidYouMean(step.name, names), " hlo-opt --list-passes names them");
 }
 
 absl::StatusOr<std::vector<Step>> MakeSteps(absl::Span<const PassStep> list,

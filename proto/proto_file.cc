@@ -63,7 +63,11 @@ absl::StatusOr<std::string> BytesInside(absl::string_view bytes, ProtoEncoding e
   switch (kind) {
     case MessageKind::kHloProto: {
       pb::HloProto message;
-      return DecodeApart(bytes, encoding, options, &message);
+      ASSIGN_OR_RETURN(std::string module, DecodeApart(bytes, encoding, options, &message));
+      pb::HloModuleProto extras;
+      if (encoding == ProtoEncoding::kText) RETURN_IF_ERROR(TakeExtrasComment(bytes, &extras));
+      return module +
+             extras.SerializeAsString();  // bytes of a message one after the other merge it
     }
     case MessageKind::kUnoptimizedSnapshot: {
       pb::HloUnoptimizedSnapshot message;

@@ -75,9 +75,8 @@ def main():
     a = parser.parse_args()
     opt = a.bin / "hlo-opt"
     first, step = map(int, a.part.split("/"))
-    listed = subprocess.run([opt, "--list-passes"], text=True, capture_output=True, check=True).stdout
-    names = a.passes.split(",") if a.passes else [
-        line.split("\t")[0] for line in listed.splitlines() if "\t" in line and not line.startswith(("-", " "))]
+    listed = subprocess.run([opt, "--list-passes=names"], text=True, capture_output=True, check=True).stdout
+    names = (a.passes or listed.strip()).split(",")
     pairs = [(before, name) for name in names for before in a.before or BEFORE]
     with tempfile.TemporaryDirectory() as work:
         sweep = Sweep(opt, a.modules, pathlib.Path(work))

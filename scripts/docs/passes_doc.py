@@ -13,7 +13,7 @@ HEAD = """# Passes
 Made by `scripts/docs/passes_doc.py` from `passes/passes.def`, `passes/absent.def` and `passes/pipelines.cc`; a test keeps it current.
 
 `hlo-opt --passes=a,b` and `hlo-run --passes=a,b` run passes by name; `fix<a,b>` repeats a and b until neither changes
-anything. `a{x=1 y}` passes options to a; `hlo-opt --list-passes` lists them. `hlo-opt --pipeline=NAME` runs a pipeline.
+anything. `a{x=1 y}` passes options to a; `hlo-opt --list-passes=help` lists them. `hlo-opt --pipeline=NAME` runs a pipeline.
 `--load-pass-plugin=FILE` loads passes from a shared library, in hlo-run, hlo-cost and hlo-reduce too ([example](../examples/pass_plugin/README.md)).
 
 """

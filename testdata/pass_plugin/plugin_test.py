@@ -49,7 +49,7 @@ class Plugins(unittest.TestCase):
         self.refused(self.plugin("faulty") + " " + self.plugin("faulty"), "there is a pass fail already")
 
     def test_two_plugins_at_once(self):
-        run = shell(f"hlo-opt {self.plugin('faulty')} {self.plugin('example')} --list-passes")
+        run = shell(f"hlo-opt {self.plugin('faulty')} {self.plugin('example')} --list-passes=help")
         self.assertRegex(run.stdout, r"(?s)\nfail\tFails\.\n.*\ndrop-double-negation\tTakes a value for minus minus it\.")
         self.assertIn("integers-only: leave floats alone", run.stdout)
 

@@ -15,6 +15,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/strip.h"
 #include "support/file.h"
 #include "support/status.h"
 
@@ -26,8 +27,9 @@ namespace fs = std::filesystem;
 // In the order in which they are preferred.
 constexpr std::array<absl::string_view, 3> kEndings = {".txt", ".hlo.pb", ".hlo"};
 constexpr absl::string_view kStandardOutput = "-";
-constexpr absl::string_view kBefore = ".before_optimizations";
-constexpr absl::string_view kAfter = "after_optimizations";
+// XLA's hlo-opt writes them without the s at their end.
+constexpr absl::string_view kBefore = ".before_optimization";
+constexpr absl::string_view kAfter = "after_optimization";
 
 // `.0017.` in a name: where it starts; npos where there is none.
 size_t FindNumber(absl::string_view name) {
@@ -78,10 +80,9 @@ absl::Status MakeDumpFolder(const std::string& path) {
 
 absl::Status WriteDumpFile(const std::string& folder, absl::string_view name,
                            absl::string_view contents) {
-  if (folder != kStandardOutput)
-    return AtomicWriteFile(absl::StrCat(folder, "/", name), contents);
-  return AtomicWriteFile(folder, absl::StrCat("*** Begin ", name, " ***\n", contents, "\n*** End ",
-                                              name, " ***\n"));
+  if (folder != kStandardOutput) return AtomicWriteFile(absl::StrCat(folder, "/", name), contents);
+  return AtomicWriteFile(
+      folder, absl::StrCat("*** Begin ", name, " ***\n", contents, "\n*** End ", name, " ***\n"));
 }
 
 bool IsFolder(const std::string& path) {
@@ -100,6 +101,8 @@ bool ParseDumpName(absl::string_view name, std::string& module, DumpStage& stage
     ParseMoment(name.substr(number + 6), stage);
     return !stage.pipeline.empty();
   }
+  if (name.find(kBefore) != name.npos || name.find(kAfter) != name.npos)
+    absl::ConsumeSuffix(&name, "s");
   if (absl::EndsWith(name, kBefore)) {
     stage.number = kBeforeAll;
     module = std::string(name.substr(0, name.size() - kBefore.size()));

@@ -100,7 +100,7 @@ std::string Bash(const std::vector<Row>& rows, absl::string_view name,
                       R"sh(_hlokit_passes() {  # the last of a list
   local before= last=$cur
   [[ $cur == *,* ]] && before=${cur%,*}, last=${cur##*,}
-  COMPREPLY=($(compgen -P "$before" -W "$(hlo-opt --list-passes 2> /dev/null | grep -v '^[ -]' | cut -f1)" -- "$last"))
+  COMPREPLY=($(compgen -P "$before" -W "$(hlo-opt --list-passes=names 2> /dev/null | tr , ' ')" -- "$last"))
 }
 )sh",
                       function, "() {\n", R"sh(  local cur=${COMP_WORDS[COMP_CWORD]} prev=
@@ -135,8 +135,7 @@ std::string Zsh(const std::vector<Row>& rows, absl::string_view name,
                       plain(row.help), "]");
       if (row.takes_passes) {
         absl::StrAppend(&text,
-                        ":passes:_values -s , passes ${(f)\"$(hlo-opt --list-passes | grep -v \"^[ "
-                        "-]\" | cut -f1)\"}");
+                        ":passes:_values -s , passes ${(s:,:)\"$(hlo-opt --list-passes=names)\"}");
       } else if (!row.choices.empty()) {
         absl::StrAppend(&text, ":value:(", absl::StrJoin(row.choices, " "), ")");
       } else if (row.takes_value) {
@@ -157,8 +156,7 @@ std::string Fish(const std::vector<Row>& rows, absl::string_view name,
       absl::StrAppend(&text, absl::StartsWith(flag, "--") ? " -l " : " -s ",
                       flag.substr(flag.find_first_not_of('-')));
     if (row.takes_passes) {
-      absl::StrAppend(&text,
-                      " -x -a '(hlo-opt --list-passes | string match -v -r \"^[ -]\" | cut -f1)'");
+      absl::StrAppend(&text, " -x -a '(hlo-opt --list-passes=names | string split ,)'");
     } else if (!row.choices.empty()) {
       absl::StrAppend(&text, " -x -a ", Quoted(absl::StrJoin(row.choices, " ")));
     } else if (row.takes_value) {

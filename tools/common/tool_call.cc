@@ -187,6 +187,9 @@ class Translator {
       // A row of the caller's own counts before a flag of ours of the same name.
       const bool kind_only = row != nullptr && row->name != argument.name;
       if (row == nullptr || (kind_only && knows_(argument.name) != FlagKind::kUnknown)) {
+        const bool value_follows = !argument.value && k + 1 < arguments.size() &&
+                                   knows_(argument.name) == FlagKind::kWithValue;
+        NoteDebugOption(argument.name, value_follows ? arguments[k + 1].value : argument.value);
         Keep(argument);
         continue;
       }
@@ -194,6 +197,7 @@ class Translator {
                               arguments[k + 1].name.empty() &&
                               (TakesValue(row->meaning) || IsPlainValue(*arguments[k + 1].value));
       if (takes_next) argument.value = arguments[++k].value;
+      NoteDebugOption(argument.name, argument.value);
       if (kind_only && SuggestNear(argument.name)) continue;
       RETURN_IF_ERROR(Translate(*row, argument));
     }
@@ -239,9 +243,22 @@ class Translator {
   void GiveWayTo(const Translator& others) {
     std::erase_if(out_, [&](const Argument& a) { return !a.name.empty() && others.Has(a.name); });
   }
+  // The fields of DebugOptions that flags set, as a text of protobuf's.
+  std::string DebugOptions() const {
+    std::string text;
+    for (const absl::string_view field : XlaCompilerFlags()) {
+      const auto given = debug_options_.find(std::string(field));
+      if (given == debug_options_.end()) continue;
+      const bool bare = IsPlainValue(given->second) && !HoldsAString(field);
+      absl::StrAppend(&text, "xla_", field, ": ",
+                      bare ? given->second : absl::StrCat("\"", given->second, "\""), "\n");
+    }
+    return text;
+  }
   void Append(Translator&& others) {
     out_.insert(out_.end(), others.out_.begin(), others.out_.end());
     notes_.insert(notes_.end(), others.notes_.begin(), others.notes_.end());
+    for (auto& [field, value] : others.debug_options_) debug_options_[field] = std::move(value);
     for (const auto& [reason, flags] : others.warned_)
       for (const std::string& flag : flags) Warn(reason, flag);
   }
@@ -278,6 +295,13 @@ class Translator {
     return word == "true" || word == "false" || absl::SimpleAtod(word, &number);
   }
 
+  // Whether a field's value is a string even where it looks like a number.
+  static bool HoldsAString(absl::string_view field) {
+    constexpr absl::string_view kEndings[] = {"_re", "_to", "_from", "_path", "_dir", "_filename"};
+    return std::any_of(std::begin(kEndings), std::end(kEndings),
+                       [&](absl::string_view ending) { return absl::EndsWith(field, ending); });
+  }
+
   // `--noX` and `--no-X`, where only a switch X exists, as `--X=false`.
   Argument WithoutNo(const Argument& argument) const {
     absl::string_view rest = argument.name;
@@ -311,6 +335,13 @@ class Translator {
     if (meant.empty()) return false;
     Warn(absl::StrCat("did you mean ", Spelt(meant), "?"), name);
     return true;
+  }
+
+  // What XLA would keep in a field of DebugOptions.
+  void NoteDebugOption(absl::string_view flag, const std::optional<std::string>& value) {
+    if (!IsXlaCompilerFlag(flag)) return;
+    const std::string field = absl::StrReplaceAll(absl::StripPrefix(flag, "--xla-"), {{"-", "_"}});
+    debug_options_[field] = value.value_or("true");
   }
 
   void Keep(const Argument& argument) {
@@ -415,7 +446,8 @@ class Translator {
   std::vector<Argument> out_;
   std::set<std::string> as_given_;                          // names that no table has
   std::map<std::string, std::vector<std::string>> warned_;  // flags by reason
-  std::vector<std::string> notes_;                          // other warnings
+  std::map<std::string, std::string> debug_options_;  // XLA's fields, whether we heed them or not
+  std::vector<std::string> notes_;                    // other warnings
 };
 
 // xla_compile writes an executable of XLA's; hlo-aot an object whose program has a name in C.
@@ -548,6 +580,9 @@ absl::StatusOr<ToolCall> ReadToolCall(absl::string_view tool, int argc, const ch
   behind.GiveWayTo(call);
   behind.Append(std::move(call));
   RETURN_IF_ERROR(AddDefaults(caller, behind));
+  if (const std::string options = behind.DebugOptions();
+      !options.empty() && knows("--xla-debug-options") != FlagKind::kUnknown)
+    behind.Put("--xla-debug-options", options);
   return behind.Result();
 }
 

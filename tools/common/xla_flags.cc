@@ -201,7 +201,7 @@ constexpr XlaFlag kFlags[] = {
     {kRunners | kOpts, "--xla-force-host-platform-device-count", M::kAlways, ""},
     {kRunners | kOpts, "--xla-dump-hlo-as-text", M::kAlways, ""},
     {kRunners | kOpts, "--xla-dump-hlo-as-long-text", M::kAlways, ""},
-    {kRunners | kOpts, "--xla-dump-large-constants", M::kAlwaysOn, "dumps hold all constants"},
+    {kRunners, "--xla-dump-large-constants", M::kAlwaysOn, "dumps hold all constants"},
     {kRunners | kOpts, "--xla-dump-hlo-as-proto", M::kAlwaysOff, kDumpsAreText},
     {kRunners | kOpts, "--xla-dump-hlo-as-html", M::kAlwaysOff, kDumpsAreText},
     {kRunners | kOpts, "--xla-dump-hlo-as-dot", M::kAlwaysOff, kDumpsAreText},
@@ -210,7 +210,6 @@ constexpr XlaFlag kFlags[] = {
      "hlo-run --output-literals-file=FILE.pb writes arguments and results"},
     {kRunners, "--xla-dump-hlo-pass-re", M::kNoEffect,
      "hlo-opt --pipeline=cpu --dump-to=FOLDER writes the module after each pass"},
-    {kOpts, "--xla-dump-hlo-pass-re", M::kNoEffect, "each pass that changes the module is dumped"},
     {kRunners | kOpts, "--xla-dump-hlo-module-re", M::kNoEffect, "all modules are dumped"},
     {kRunners | kOpts, "--xla-cpu-enable-fast-math", M::kAlwaysOff,
      "results are those of IEEE 754"},
@@ -270,6 +269,8 @@ const XlaFlag* FindXlaFlag(Callers caller, absl::string_view name) {
   if (!IsXlaCompilerFlag(name)) return &kUnknownFlag;
   return absl::StartsWith(name, kGpuFlag.name) ? &kGpuFlag : &kCompilerFlag;
 }
+
+absl::Span<const absl::string_view> XlaCompilerFlags() { return kCompilerFlagNames; }
 
 bool IsXlaCompilerFlag(absl::string_view name) {
   return absl::ConsumePrefix(&name, "--xla-") &&

@@ -79,6 +79,8 @@ const XlaFlag* FindXlaFlag(Callers caller, absl::string_view name);
 // Names of flags that have a meaning for a caller, for near matches.
 bool HasMeaning(const XlaFlag& flag);
 absl::Span<const XlaFlag> XlaFlags();
+// Fields of DebugOptions by their names, without xla_, in the order of their declarations.
+absl::Span<const absl::string_view> XlaCompilerFlags();
 // Whether XLA's compiler has a flag of that name, and which has one that is spelt nearly so (empty
 // where none does). With dashes before and between.
 bool IsXlaCompilerFlag(absl::string_view name);

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "analysis/buffer_assignment.h"
 #include "analysis/source_line.h"
@@ -28,14 +29,18 @@ int64_t Sum(const std::vector<int64_t>& sizes) {
   return sum;
 }
 
+int64_t ConstantBytes(const BufferAssignment& buffers) {
+  int64_t bytes = 0;
+  for (const Instruction* i : buffers.constants()) bytes += i->shape().ByteSize();
+  return bytes;
+}
+
 void AppendSizes(const BufferAssignment& buffers, std::string& text) {
-  int64_t constants = 0;
-  for (const Instruction* i : buffers.constants()) constants += i->shape().ByteSize();
   absl::StrAppend(&text, "arena: ", buffers.arena_size(),
                   " bytes; peak of live bytes: ", buffers.live_peak(),
                   " bytes\nparameters: ", Sum(buffers.parameter_sizes()),
                   " bytes; results: ", Sum(buffers.output_sizes()),
-                  " bytes; constants: ", constants, " bytes\n");
+                  " bytes; constants: ", ConstantBytes(buffers), " bytes\n");
 }
 
 void AppendPeakByLine(const BufferAssignment& buffers, std::string& text) {
@@ -142,6 +147,41 @@ class Allocations {
   int64_t count_ = 0;
 };
 
+// 2.00MiB, as XLA writes bytes.
+std::string ReadableBytes(int64_t bytes) {
+  constexpr double kStep = 1024;
+  if (bytes < kStep) return absl::StrCat(bytes, "B");
+  double size = static_cast<double>(bytes) / kStep;
+  size_t unit = 0;
+  constexpr absl::string_view kUnits = "KMGTPE";
+  for (; size >= kStep && unit + 1 < kUnits.size(); ++unit) size /= kStep;
+  return absl::StrFormat("%.*f%ciB", unit == 0 ? 1 : 2, size, kUnits[unit]);
+}
+
+// The totals, in XLA's words.
+void AppendStats(const BufferAssignment& buffers, std::string& text) {
+  const int64_t parameters = Sum(buffers.parameter_sizes()), outputs = Sum(buffers.output_sizes());
+  const int64_t constants = ConstantBytes(buffers), arena = buffers.arena_size();
+  const int64_t total = parameters + outputs + constants + arena;
+  const int64_t unused = std::max<int64_t>(0, arena - buffers.live_peak());
+  const auto share = [&](int64_t of) {
+    return of > 0 ? 100 * static_cast<double>(unused) / static_cast<double>(of) : 0.0;
+  };
+  const auto line = [&](absl::string_view what, int64_t bytes) {
+    absl::StrAppendFormat(&text, "%31s: %10s\n", what, ReadableBytes(bytes));
+  };
+  text += "\nBufferAssignment stats:\n";
+  line("parameter allocation", parameters);
+  line("constant allocation", constants);
+  line("maybe_live_out allocation", outputs);
+  line("preallocated temp allocation", arena);
+  absl::StrAppendFormat(&text, "%31s: %10s (%.2f%%)\n", "preallocated temp fragmentation",
+                        ReadableBytes(unused), share(arena));
+  line("total allocation", total);
+  absl::StrAppendFormat(&text, "%31s: %10s (%.2f%%)\n", "total fragmentation",
+                        ReadableBytes(unused), share(total));
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> BufferText(const Module& module) {
@@ -152,6 +192,7 @@ absl::StatusOr<std::string> BufferText(const Module& module) {
   AppendPeak(buffers, text);
   AppendArrays(module, buffers, text);
   absl::StrAppend(&text, "\nBufferAssignment:\n", Allocations(module, buffers).text());
+  AppendStats(buffers, text);
   return text;
 }
 

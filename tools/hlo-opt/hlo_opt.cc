@@ -1,4 +1,6 @@
 // The work of hlo-opt: each module of the input is read, verified, transformed and printed.
+#include <unistd.h>
+
 #include <algorithm>
 #include <ctime>
 
@@ -6,6 +8,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "passes/calls/module_splitter.h"
 #include "passes/plugin.h"
 #include "passes/rewrite/extract.h"
@@ -36,6 +39,7 @@
 #include "tools/hlo-opt/stats.h"
 #include "tools/hlo-opt/summary.h"
 #include "tools/hlo-opt/transform.h"
+#include "tools/hlo-opt/xla_dump.h"
 #include "types/literal_text.h"
 
 namespace hlokit {
@@ -45,6 +49,7 @@ struct Times {
   double parse_s = 0, verify_s = 0, passes_s = 0, print_s = 0;
   double load_cpu_s = 0, print_cpu_s = 0;  // of the processor: reading and verifying; printing
   std::vector<PassRun> passes;             // of all modules, one after the other
+  int64_t modules = 0;                     // that have been read
 };
 
 double CpuSeconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
@@ -54,6 +59,18 @@ struct OutputFormat {
   PrintOptions text;
   std::optional<ProtoEncoding> proto;
 };
+
+constexpr absl::string_view kHloProto = "hlo-proto";  // of --emit-proto
+
+// An HloProto in protobuf's text, of its module's. Comments stay at the beginning.
+std::string InHloProto(absl::string_view module) {
+  std::string comments, text;
+  for (const absl::string_view line : absl::StrSplit(module, '\n', absl::SkipEmpty())) {
+    const bool is_comment = line[0] == '#';
+    absl::StrAppend(is_comment ? &comments : &text, is_comment ? "" : "  ", line, "\n");
+  }
+  return absl::StrCat(comments, "hlo_module {\n", text, "}\n");
+}
 
 bool IsStablehlo(absl::string_view format) {
   return format == "stablehlo" || format == "stablehlo-pretty";
@@ -67,7 +84,7 @@ absl::StatusOr<ProtoEncoding> ProtoEncodingOf(const OptOptions& o) {
     return InvalidArgument("--format=", o.format, " is for modules, which --stage=", o.stage,
                            " does not give");
   if (o.format == "pb") return ProtoEncoding::kBinary;
-  return o.format == "pbtxt" ? ProtoEncoding::kText : ProtoEncoding::kJson;
+  return o.format == "json" ? ProtoEncoding::kJson : ProtoEncoding::kText;
 }
 
 PrintOptions TextOptions(const OptOptions& o) {
@@ -94,7 +111,7 @@ absl::StatusOr<OutputFormat> FormatOf(const OptOptions& o) {
   if (IsStablehlo(o.format) && !IsHloStage(o.stage))
     return InvalidArgument("--format=", o.format, " is for modules, which --stage=", o.stage,
                            " does not give");
-  if (o.format == "pb" || o.format == "pbtxt" || o.format == "json") {
+  if (o.format == "pb" || o.format == "pbtxt" || o.format == "json" || o.format == kHloProto) {
     ASSIGN_OR_RETURN(format.proto, ProtoEncodingOf(o));
   }
   return format;
@@ -201,6 +218,7 @@ int Process(OptOptions o, const std::string& passes, const OutputFormat& format,
   if (!loaded.ok()) return ExitStatusOf(loaded.status());
   times.parse_s += loaded->parse_s;
   times.verify_s += loaded->verify_s;
+  o.module_number = times.modules++;
   o.for_passes_only = loaded->for_passes_only;
   Stopwatch watch;
   if (absl::Status status = PrepareToEvaluate(o, *loaded); !status.ok())
@@ -216,9 +234,14 @@ int Process(OptOptions o, const std::string& passes, const OutputFormat& format,
     RETURN_IF_ERROR(CutOut(o, fresh));
     return fresh;
   };
+  const XlaDump dump(o);
+  if (absl::Status status = dump.Before(*loaded->module); !status.ok())
+    return ReportError(kTool, status);
   if (absl::Status status = Transform(*loaded->module, passes, o, reload, times.passes);
       !status.ok())
     return ReportError(kTool, status, source.get());
+  if (absl::Status status = dump.After(*loaded->module); !status.ok())
+    return ReportError(kTool, status);
   times.passes_s += watch.Take();
   if (absl::Status status = WriteParts(*loaded->module, o.split_to); !status.ok())
     return ReportError(kTool, status);
@@ -230,7 +253,7 @@ int Process(OptOptions o, const std::string& passes, const OutputFormat& format,
   } else if (format.proto) {
     auto made = WriteModuleProto(*loaded->module, *format.proto, loaded->unknown_fields.get());
     if (!made.ok()) return ReportError(kTool, made.status());
-    out = *std::move(made);
+    out = o.format == kHloProto ? InHloProto(*made) : *std::move(made);
   } else if (!o.simulate.topology.empty()) {
     const auto made = SimulationText(*loaded->module, o.simulate);
     if (!made.ok()) return ReportError(kTool, made.status(), source.get());
@@ -332,7 +355,11 @@ int RunHloOpt(const OptOptions& given) {
     return ReportError(kTool, loaded);
   OptOptions o = given;
   TakeXlaDisabled(o);
-  if (o.list_passes) return ReportError(kTool, AtomicWriteFile("-", PassList()));
+  if (!o.list_passes.empty()) {
+    const bool with_help =
+        o.list_passes == "help" || (o.list_passes == "auto" && isatty(STDOUT_FILENO) != 0);
+    return ReportError(kTool, AtomicWriteFile("-", with_help ? PassList() : PassNames()));
+  }
   if (o.list_stages) return ReportError(kTool, AtomicWriteFile("-", StageList()));
   const auto format = FormatOf(o);
   if (!format.ok()) return ReportError(kTool, format.status());

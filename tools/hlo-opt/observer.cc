@@ -33,7 +33,12 @@ std::string Heading(absl::string_view text) {
 
 Observer::Observer(const OptOptions& options, const std::string& spec, ValueCheck* values)
     : options_(options), spec_(spec), values_(values), explanation_(options.explain, spec) {
-  if (!options.dump_to.empty()) dump_.emplace(options.dump_to);
+  if (!options.dump_to.empty())
+    dump_.emplace(PassDump::Files{options.dump_to, "hlo-opt"}, options.module_number);
+  else if (!options.xla_dump_to.empty() && !options.xla_dump_pass_re.empty())
+    dump_.emplace(
+        PassDump::Files{options.xla_dump_to, "transforms_pipeline", options.xla_dump_pass_re},
+        options.module_number);
 }
 
 bool Observer::wants_before() const {

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "re2/re2.h"
 #include "tools/common/command.h"
 #include "tools/common/exit_status.h"
 #include "tools/common/flags.h"
@@ -112,10 +113,28 @@ void AddPassDebuggingFlags(CLI::App& app, OptOptions& o) {
   app.add_option("--print-after", o.print_after, "print the module after these passes")
       ->delimiter(',')
       ->type_name("P");
-  app.add_option("--dump-to,--xla-dump-to", o.dump_to,
-                 "a folder: write the module before the first pass and after each that changed it, "
-                 "named as XLA names them; -: to standard output")
-      ->type_name("FOLDER");
+  CLI::Option* const dump_to =
+      app.add_option("--dump-to", o.dump_to,
+                     "a folder: write the module before the first pass and after each that changed "
+                     "it, named as XLA names them; -: to standard output")
+          ->type_name("FOLDER");
+  app.add_option("--xla-dump-to", o.xla_dump_to,
+                 "a folder: write what XLA's hlo-opt writes there, the module before and after all "
+                 "passes and XLA's flags as they were given (.debug_options)")
+      ->type_name("FOLDER")
+      ->excludes(dump_to);
+  app.add_option("--xla-dump-hlo-pass-re", o.xla_dump_pass_re,
+                 "to the folder of --xla-dump-to, the module before and after passes of these "
+                 "names, where they change it, too")
+      ->type_name("REGEX")
+      ->check([](const std::string& text) {
+        const RE2 expression(text, RE2::Quiet);
+        return expression.ok() ? "" : expression.error();
+      });
+  app.add_flag("--xla-dump-large-constants", o.xla_dump_large_constants,
+               "constants of more than 10 elements in full in the files of --xla-dump-to");
+  // What the reader of XLA's flags puts there.
+  app.add_option("--xla-debug-options", o.xla_debug_options)->group("");
   app.add_flag("--print-after-all", o.print_after_all, "print the module after each pass");
   app.add_flag("--print-changed", o.print_changed, "print what each pass changed, as a diff");
   app.add_option("--explain", o.explain,
@@ -157,14 +176,22 @@ void AddFormFlags(CLI::App& app, OptOptions& o) {
   app.add_flag("--stablehlo-flat-entry", o.stablehlo.flatten_entry,
                "of --format=stablehlo: main takes and gives arrays rather than tuples");
   app.add_flag_callback(
-      "--emit-proto", [&o] { o.format = "pb"; }, "the same as --format=pb");
+      "--emit-proto", [&o] { o.format = "hlo-proto"; },
+      "print an HloProto that holds the module, in protobuf's text");
   app.add_option(
          "--input-format", o.input_format,
          "text (hlo, txt), pb, pbtxt, json or stablehlo (mlir), whatever the file looks like")
       ->transform(ModuleFormat());
   app.add_flag("--hash", o.hash,
                "print a hash of the result instead of its text, blind to names and metadata");
-  app.add_flag("--list-passes", o.list_passes, "print the passes, a line each");
+  app.add_option(
+         "--list-passes", o.list_passes,
+         "print the passes: names, comma-separated as XLA's hlo-opt prints them, or help: a "
+         "line each, with their options; without a value help on a terminal, else names")
+      ->expected(0, 1)
+      ->default_str("auto")
+      ->check(CLI::IsMember({"auto", "names", "help"}))
+      ->option_text("[names|help]");
   app.add_flag("--print-pipeline", o.print_pipeline,
                "print the passes that would run, a line each, and end");
   app.add_flag("--list-stages", o.list_stages, "print the stages, a line each");

@@ -59,10 +59,16 @@ struct OptOptions {
   StablehloOptions stablehlo;       // of --format=stablehlo
   bool verify_diagnostics = false;  // hold messages to those that the file announces
   bool hash = false;
-  bool list_passes = false, list_stages = false, print_pipeline = false;
+  // Empty, or what is printed of the passes: names, help, or auto: help on a terminal.
+  std::string list_passes;
+  bool list_stages = false, print_pipeline = false;
   bool time_passes = false, stats = false;
   bool disable_all_passes = false;
   std::string dump_to;  // folder for the module after each pass; empty: none
+  // What XLA's hlo-opt writes to its folder (xla_dump.h); lines of its .debug_options file.
+  std::string xla_dump_to, xla_dump_pass_re, xla_debug_options;
+  bool xla_dump_large_constants = false;
+  int64_t module_number = 0;  // of the run, from 0; no flag
   bool print_after_all = false, print_changed = false;
   std::vector<std::string> print_before, print_after;
   std::vector<std::string> disable_passes, enable_passes_only;

@@ -6,6 +6,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
 #include "passes/pipelines.h"
 #include "support/status.h"
 #include "support/text.h"
@@ -74,8 +75,9 @@ absl::StatusOr<std::string> PassSpecOf(const OptOptions& options) {
     // PTX is that of our own kernels, whatever XLA's compiler of the platform does.
     const bool is_ptx = options.stage == "ptx";
     if (is_ptx) AppendPasses(spec, kGpuExpanderPasses);
-    ASSIGN_OR_RETURN(const absl::string_view passes,
-                     PipelineSpec(is_ptx ? "cuda" : options.platform));
+    ASSIGN_OR_RETURN(absl::string_view passes, PipelineSpec(is_ptx ? "cuda" : options.platform));
+    // XLA schedules behind the stage hlo.
+    if (options.stage == "hlo") absl::ConsumeSuffix(&passes, ",hlo-memory-scheduler");
     AppendPasses(spec, passes);
   }
   if (!options.pipeline.empty()) {

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "printer/printer.h"
 #include "printer/whole_text.h"
 #include "support/file.h"
 #include "support/scratch_folder.h"
@@ -78,6 +79,7 @@ absl::StatusOr<std::string> Page(const Module& module, const OptOptions& options
   PageBuilder page;
   page.AddModule(module.name());
   page.AddVersion(version);
+  page.AddPlainText(Print(module));
   return page.Html(module.name());
 }
 

@@ -126,5 +126,12 @@ std::string PassList() {
   return text;
 }
 
+std::string PassNames() {
+  std::vector<absl::string_view> names;
+  const std::vector<PassInfo> passes = ListPasses();
+  for (const PassInfo& pass : passes) names.push_back(pass.name);
+  return absl::StrCat(absl::StrJoin(names, ","), "\n");
+}
+
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -25,6 +25,9 @@ absl::Status Transform(Module& module, const std::string& spec, const OptOptions
 // A line a pass: its name, a tab, what it does; its options set in below it; then the pipelines.
 std::string PassList();
 
+// The names of the passes, with commas between them, on one line.
+std::string PassNames();
+
 // `spec` with a pass a line, lists that repeat set in, without what the flags leave out.
 absl::StatusOr<std::string> PipelineText(const std::string& spec, const OptOptions& options);
 

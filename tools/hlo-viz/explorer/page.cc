@@ -7,6 +7,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "support/status.h"
 #include "tools/hlo-viz/explorer/json_internal.h"
 #include "tools/hlo-viz/explorer/page_text_internal.h"
@@ -112,6 +113,13 @@ void PageBuilder::AddVersion(const PackedVersion& version) {
     absl::StrAppend(&index_, ",\"memory\":\"", id, "-memory\"");
   }
   index_ += '}';
+}
+
+void PageBuilder::AddPlainText(absl::string_view text) {
+  constexpr size_t kMaxBytes = size_t{1} << 18;
+  absl::StrAppend(&data_, "<noscript><pre>",
+                  absl::StrReplaceAll(text.substr(0, kMaxBytes), {{"&", "&amp;"}, {"<", "&lt;"}}),
+                  text.size() > kMaxBytes ? "\n..." : "", "</pre></noscript>\n");
 }
 
 std::string PageBuilder::Html(absl::string_view title, int64_t revision,

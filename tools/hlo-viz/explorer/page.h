@@ -34,6 +34,8 @@ class PageBuilder {
   void AddVersion(const PackedVersion& version);
   // Something that the reader should be told: a file that was left out.
   void AddNote(absl::string_view note);
+  // What a browser without scripts, or grep, finds in the file; long texts are cut.
+  void AddPlainText(absl::string_view text);
 
   // Bytes of packed data so far.
   size_t size() const { return data_.size(); }

@@ -284,6 +284,11 @@ std::optional<Cut> Reshaped(const Shape& from, const Shape& to, const Cut& cut) 
   return Cut::Tiled(std::move(tiles), cut.devices, cut.has_copies);
 }
 
+bool HaveSameTiles(const Cut& a, const Cut& b) {
+  return a.IsTiled() && b.IsTiled() && a.tiles == b.tiles && a.has_copies == b.has_copies &&
+         a.devices != b.devices;
+}
+
 bool AllOnOneDevice(absl::Span<const Cut> cuts) {
   return !cuts.empty() &&
          absl::c_all_of(cuts, [&](const Cut& cut) { return cut.HasOneDevice() && cut == cuts[0]; });

@@ -67,6 +67,8 @@ Cut Retiled(const Cut& cut, DimVector tiles, bool has_copies);
 // Of a reshape's result, by its operand's; nothing where tiles do not stay together.
 std::optional<Cut> Reshaped(const Shape& from, const Shape& to, const Cut& cut);
 
+// Whether they differ, but only in which device has which tile.
+bool HaveSameTiles(const Cut& a, const Cut& b);
 // Whether all of a tuple's leaves are on the same single device.
 bool AllOnOneDevice(absl::Span<const Cut> cuts);
 // The only dimension that is cut.

@@ -10,6 +10,7 @@
 
 #include "absl/algorithm/container.h"
 #include "passes/spmd/cut_groups.h"
+#include "passes/spmd/cut_places.h"
 #include "passes/spmd/spmd_visitor.h"
 
 namespace hlokit {
@@ -57,8 +58,10 @@ class ProductPartitioner {
         other_(std::move(other)) {}
 
   Shard Product(const Shard& lhs, const Shard& rhs, const Shape& out, const Cut& wanted) {
+    if (auto made = AsInferred(lhs, rhs, out, wanted, /*one_stays=*/true)) return *made;
     for (const bool matching : {true, false})
       if (auto made = Try(lhs, rhs, out, wanted, matching)) return *made;
+    if (auto made = AsInferred(lhs, rhs, out, wanted, /*one_stays=*/false)) return *made;
     return sharder_.Array(make_(sharder_.Whole(lhs), sharder_.Whole(rhs)), out, Cut(), lhs.scope);
   }
 
@@ -92,6 +95,52 @@ class ProductPartitioner {
       made[linear] = device;
     });
     return Cut::Tiled(tiles, made, cut.has_copies);
+  }
+
+  // The operands cut as the result is, and along contracted dimensions as one of them is.
+  // `one_stays`: where that moves one of them only, and no partition computes what another does.
+  std::optional<Shard> AsInferred(const Shard& lhs, const Shard& rhs, const Shape& out,
+                                  const Cut& wanted, bool one_stays) {
+    if (!wanted.IsTiled() || !lhs.cut().IsTiled() || !rhs.cut().IsTiled()) return std::nullopt;
+    const int64_t n = lhs.scope->size(), rank = out.rank();
+    const auto at_lhs = PlacesOf(lhs.cut(), lhs.whole.rank(), n);
+    const auto at_rhs = PlacesOf(rhs.cut(), rhs.whole.rank(), n);
+    const auto at_out = PlacesOf(wanted, rank, n);
+    CutAssembly for_lhs(lhs.whole.rank(), n), for_rhs(rhs.whole.rank(), n);
+    CutAssembly all(rank + static_cast<int64_t>(dims_.contracting.size()), n);
+    for (const ProductDimNumbers& d : dims_.All()) {
+      if (d.out < 0) continue;
+      if (d.lhs >= 0) for_lhs.Take(d.lhs, wanted, at_out, d.out);
+      if (d.rhs >= 0) for_rhs.Take(d.rhs, wanted, at_out, d.out);
+      all.Take(d.out, wanted, at_out, d.out);
+    }
+    DimVector summed;
+    const bool by_lhs = TilesAlong(lhs.cut(), dims_.contracting, kLhs) > 1;
+    for (size_t k = 0; k < dims_.contracting.size(); ++k) {
+      const ProductDimNumbers& d = dims_.contracting[k];
+      const Cut& from = by_lhs ? lhs.cut() : rhs.cut();
+      const auto& places = by_lhs ? at_lhs : at_rhs;
+      for_lhs.Take(d.lhs, from, places, by_lhs ? d.lhs : d.rhs);
+      for_rhs.Take(d.rhs, from, places, by_lhs ? d.lhs : d.rhs);
+      summed.push_back(rank + static_cast<int64_t>(k));
+      all.Take(summed.back(), from, places, by_lhs ? d.lhs : d.rhs);
+    }
+    const auto of_lhs = for_lhs.Made(), of_rhs = for_rhs.Made(), of_all = all.Made();
+    if (!of_lhs || !of_rhs || !of_all || (one_stays && of_all->has_copies)) return std::nullopt;
+    const bool lhs_stays = SamePlaces(lhs.cut(), *of_lhs, n);
+    const bool rhs_stays = SamePlaces(rhs.cut(), *of_rhs, n);
+    if (one_stays && lhs_stays == rhs_stays) return std::nullopt;
+    const auto a = lhs_stays ? lhs : sharder_.ToInParts(lhs, *of_lhs);
+    const auto b = rhs_stays ? rhs : sharder_.ToInParts(rhs, *of_rhs);
+    if (!a || !b) return std::nullopt;
+    Instruction* product = make_(Masked(*a, kLhs).value, Masked(*b, kRhs).value);
+    product = writer_.AllReduceAlong(product, *of_all, summed, writer_.Add(product->shape().type),
+                                     lhs.scope);
+    return Result(product, out, wanted, lhs.scope);
+  }
+  static bool SamePlaces(const Cut& a, const Cut& b, int64_t devices) {
+    return a.rank() == b.rank() && a.NumTiles() == b.NumTiles() &&
+           PlacesOf(a, a.rank(), devices) == PlacesOf(b, b.rank(), devices);
   }
 
   Shard Result(Instruction* value, const Shape& out, const Cut& cut, DeviceScope* scope) {
@@ -198,6 +247,9 @@ class ProductPartitioner {
     const int64_t of_rhs = TilesAlong(rhs.cut(), dims_.batch, kRhs);
     if (TilesAlong(wanted, dims_.batch, kOut) > 1 && (batch == of_rhs || batch == 1 || of_rhs == 1))
       if (auto made = OnBatch(lhs, rhs, out, wanted, matching)) return made;
+    if (batch > 1 && batch == of_rhs)
+      if (const auto other = WithBatchTiles(lhs.cut(), wanted))
+        if (auto made = OnBatch(lhs, rhs, out, *other, matching)) return sharder_.To(*made, *other);
     const int64_t left = TilesAlong(lhs.cut(), dims_.lhs_only, kLhs);
     const int64_t right = TilesAlong(rhs.cut(), dims_.rhs_only, kRhs);
     const bool may_left = left > 1 && left == TilesAlong(wanted, dims_.lhs_only, kOut);
@@ -224,6 +276,23 @@ class ProductPartitioner {
     if (lhs.cut().IsReplicated() && rhs.cut().IsReplicated() && wanted.has_copies)
       return OnCopies(lhs, rhs, out, wanted);
     return Base(lhs, rhs, out, wanted, true);
+  }
+
+  // A cut of the result whose batch dimension has the tiles of another dimension, where the groups
+  // of devices along that are those along the operand's batch dimension.
+  std::optional<Cut> WithBatchTiles(const Cut& lhs, const Cut& wanted) const {
+    if (!wanted.IsTiled() || dims_.batch.size() != 1 || wanted.Dim(dims_.batch[0].out) != 1)
+      return std::nullopt;
+    const int64_t batch = dims_.batch[0].out;
+    const DeviceGroups groups = GroupBy(lhs, {dims_.batch[0].lhs}).groups;
+    for (int64_t d = 0; d < wanted.rank(); ++d) {
+      if (wanted.tiles[d] == 1 || Sorted(GroupBy(wanted, {d}).groups) != Sorted(groups)) continue;
+      DimVector order(wanted.rank());
+      std::iota(order.begin(), order.end(), 0);
+      std::swap(order[batch], order[d]);
+      return Transposed(wanted, order);
+    }
+    return std::nullopt;
   }
 
   Shard Within(const Shard& shard, const Cut& inner, absl::Span<const int64_t> dims,

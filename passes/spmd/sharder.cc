@@ -1,6 +1,6 @@
 // Brings shards from one cut to another, by the cheapest collective that does: none, a permute, an
 // all-to-all, an all-gather, or a slice of what each partition has; at last the whole array.
-//   devices=[4,1] -> [1,4]   reshape, all-to-all, transpose, reshape
+//   devices=[4,1] -> [1,4]   all-to-all (sharder_all_to_all.cc)
 //   devices=[2,2] -> [2,1,2 copies]   all-gather in pairs
 //   devices=[2,1,2 copies] -> [2,2]   dynamic-slice
 #include "passes/spmd/sharder.h"
@@ -12,60 +12,6 @@
 
 namespace hlokit {
 namespace {
-
-using DimPairs = std::vector<std::pair<int64_t, int64_t>>;
-
-bool ByPermuteAlone(const Cut& from, const Cut& to) {
-  return from.IsTiled() && to.IsTiled() && from.tiles == to.tiles &&
-         from.has_copies == to.has_copies && from.devices != to.devices;
-}
-
-// Which dimensions swap their tiles, one all-to-all each.
-std::optional<DimPairs> AllToAllDims(const Cut& from, const Cut& to) {
-  if (!from.IsTiled() || !to.IsTiled() || from.tiles.size() != to.tiles.size() ||
-      from.has_copies != to.has_copies || from.Copies() != to.Copies() ||
-      from.NumTiles() != to.NumTiles())
-    return std::nullopt;
-  std::map<int64_t, std::vector<int64_t>> sources, targets;  // dimensions by their tiles
-  for (int64_t d = 0; d < from.rank(); ++d) {
-    if (from.tiles[d] == to.tiles[d]) continue;
-    sources[from.tiles[d]].push_back(d);
-    targets[to.tiles[d]].push_back(d);
-  }
-  if (sources.empty() || sources.size() != targets.size()) return std::nullopt;
-  for (const auto& [tiles, dims] : sources) {
-    const auto found = targets.find(tiles);
-    if (found == targets.end() || found->second.size() != dims.size()) return std::nullopt;
-  }
-  const auto remove = [](std::map<int64_t, std::vector<int64_t>>& from_map, int64_t tiles,
-                         int64_t dim) {
-    auto& list = from_map[tiles];
-    list.erase(absl::c_find(list, dim));
-    if (list.empty()) from_map.erase(tiles);
-  };
-  DimPairs swaps;
-  while (!sources.empty()) {
-    const int64_t tiles = sources.begin()->first, d = sources.begin()->second.back();
-    const int64_t wanted = to.tiles[d];
-    if (wanted == tiles) {
-      remove(sources, tiles, d);
-      remove(targets, tiles, d);
-      continue;
-    }
-    const std::vector<int64_t>& others = sources[wanted];
-    if (tiles != 1 && wanted % tiles != 0) return std::nullopt;
-    // One that the swap helps too, if there is one.
-    const auto better = absl::c_find_if(others, [&](int64_t other) {
-      return tiles == 1 ? to.tiles[other] != 1 : to.tiles[other] == tiles;
-    });
-    const int64_t other = better == others.end() ? others.back() : *better;
-    swaps.push_back({other, d});
-    remove(targets, wanted, d);
-    sources.begin()->second.back() = other;
-    remove(sources, wanted, other);
-  }
-  return swaps;
-}
 
 // Each tile of `coarse` is a union of tiles of `fine` on the devices that share it.
 bool IsFinerTiling(const Cut& fine, const Cut& coarse) {
@@ -162,8 +108,8 @@ Shard Sharder::Reshard(const Shard& shard, const Cut& target, bool may_replicate
     return Array(w_.rewriter().Broadcast(shard.value->operand(0),
                                          ShardOf(shard.whole, target).WithDefaultLayout(), {}),
                  shard.whole, target, shard.scope);
-  if (ByPermuteAlone(cut, target)) return ByPermute(shard, target);
-  if (const auto dims = AllToAllDims(cut, target)) return ByAllToAll(shard, target, *dims);
+  if (HaveSameTiles(cut, target)) return ByPermute(shard, target);
+  if (auto made = ByAllToAll(shard, target)) return *made;
   if (target.IsTiled() && cut.has_copies) {
     if (auto made = FromCopies(shard, target)) return *made;
     if (auto made = CopiesByAllToAll(shard, target)) return *made;
@@ -177,6 +123,8 @@ Shard Sharder::Reshard(const Shard& shard, const Cut& target, bool may_replicate
     if (cut.IsTiled() && target.IsTiled())
       if (auto made = InSteps(shard, target)) return *made;
     if (!may_replicate) return shard;
+    if (cut.IsTiled() && target.IsTiled())
+      if (auto made = InGroupsAlike(shard, target)) return *made;
     return To(Replicated(shard), target);
   }
   if (cut.HasOneDevice()) return FromDevice(shard);
@@ -258,81 +206,6 @@ Shard Sharder::ByPermute(const Shard& shard, const Cut& target) {
   return Array(writer_.Permute(shard.value, pairs, shard.scope), shard.whole, target, shard.scope);
 }
 
-Shard Sharder::ByAllToAll(Shard shard, const Cut& target,
-                          absl::Span<const std::pair<int64_t, int64_t>> dims) {
-  for (const auto& [source, goal] : dims) shard = SwapDims(shard, target, source, goal);
-  if (shard.cut() == target) return shard;
-  return ByPermute(shard, target);
-}
-
-// Gives the tiles that dimension `source` has more than `goal` to that one.
-Shard Sharder::SwapDims(const Shard& shard, const Cut& target, int64_t source, int64_t goal) {
-  const Cut& cut = shard.cut();
-  const Shape& whole = shard.whole;
-  const int64_t rank = whole.rank(), group = cut.tiles[source] / cut.tiles[goal];
-  DimVector split, order, tiles = cut.tiles;
-  int64_t from = -1, to = -1;
-  for (size_t d = 0; d < cut.tiles.size(); ++d) {
-    const auto dim = static_cast<int64_t>(d);
-    split.push_back(dim == source ? cut.tiles[d] / group : cut.tiles[d]);
-    if (dim == source || dim == goal) {
-      (dim == source ? from : to) = static_cast<int64_t>(split.size());
-      split.push_back(dim == source ? group : 1);
-    }
-  }
-  order.resize(split.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::swap(order[from], order[to]);
-  std::swap(tiles[source], tiles[goal]);
-  Cut refined = cut;
-  refined.tiles = split;
-  refined.has_copies = false;
-  const Cut swapped = Retiled(Transposed(refined, order), tiles, target.has_copies);
-  // Rows of the goal dimension are padded so that each member of a group gets as many.
-  Shape padded = whole, source_padded = whole;
-  const auto round_up = [](int64_t size, int64_t unit) { return (size + unit - 1) / unit * unit; };
-  padded.dims[goal] = round_up(whole.dims[goal], tiles[goal]);
-  PaddingConfig padding(rank);
-  padding[goal].high = padded.dims[goal] - PaddedSize(whole, cut, goal);
-  Instruction* zero = writer_.Zero(whole.type);
-  Instruction* x = shard.value;
-  if (const auto windowed = ForPad(shard, padding, padded, cut, zero))
-    x = PadLocally(*windowed, zero);
-  DeviceGroups groups(swapped.devices.size() / group);
-  swapped.ForEach([&](const DimVector& place, int64_t device) {
-    int64_t g = 0;
-    for (size_t d = 0; d < place.size(); ++d) {
-      const int64_t unit = static_cast<int64_t>(d) == goal ? group : 1;
-      g = g * (swapped.tiles[d] / unit) + place[d] / unit;
-    }
-    groups[g].push_back(device);
-  });
-  DimVector dims, permutation, result = x->shape().dims;
-  for (int64_t d = 0; d < rank; ++d) {
-    if (d == goal) dims.push_back(group);
-    dims.push_back(d == goal ? x->shape().dims[d] / group : x->shape().dims[d]);
-  }
-  Instruction* exchanged = writer_.AllToAll(w_.Reshape(x, dims), groups, goal, shard.scope);
-  const int64_t new_source = goal < source ? source + 1 : source;
-  for (int64_t d = 0; d <= rank; ++d) {
-    if (d == goal) continue;
-    if (d == new_source) permutation.push_back(goal);
-    permutation.push_back(d);
-  }
-  result[goal] /= group;
-  result[source] *= group;
-  Instruction* joined = w_.Reshape(w_.Transpose(exchanged, permutation), result);
-  // What was padding of the source dimension is cut off.
-  source_padded.dims[source] = PaddedSize(whole, cut, source);
-  const int64_t kept = round_up(whole.dims[source], tiles[source]);
-  const Shard made = Array(joined, source_padded, swapped, shard.scope);
-  if (kept == source_padded.dims[source]) return Array(joined, whole, swapped, shard.scope);
-  SliceSpec slice;
-  for (int64_t d = 0; d < rank; ++d) slice.push_back({0, d == source ? kept : whole.dims[d], 1});
-  if (const auto windowed = ForSlice(made, slice, swapped)) joined = SliceLocally(*windowed, slice);
-  return Array(joined, whole, swapped, shard.scope);
-}
-
 // Rows that fewer, larger tiles need of a neighbour, where sizes do not divide.
 Instruction* Sharder::ForFewerTiles(const Shard& shard, const Cut& from, const Cut& to,
                                     absl::Span<const int64_t> dims) {
@@ -381,7 +254,7 @@ Instruction* Sharder::ForMoreTiles(const Shard& shard, const Cut& to,
 std::optional<Shard> Sharder::ToCopies(const Shard& shard, const Cut& target) {
   const std::optional<Cut> like = FinerLike(target, shard.cut());
   if (!like) return std::nullopt;
-  Shard from = ByPermuteAlone(shard.cut(), *like) ? ByPermute(shard, *like) : shard;
+  Shard from = HaveSameTiles(shard.cut(), *like) ? ByPermute(shard, *like) : shard;
   DimVector dims, factors;
   for (int64_t d = 0; d < shard.whole.rank(); ++d)
     if (like->tiles[d] > target.tiles[d]) {
@@ -414,40 +287,7 @@ std::optional<Shard> Sharder::FromCopies(const Shard& shard, const Cut& target) 
   for (size_t d = 0; d < offsets.size(); ++d)
     offsets[d] = w_.Binary(Opcode::kSubtract, offsets[d], old[d]);
   const Shard made = Array(w_.DynamicSlice(x, offsets, part.dims), shard.whole, *like, shard.scope);
-  return ByPermuteAlone(*like, target) ? ByPermute(made, target) : made;
-}
-
-// [2,3] to [1,2,3 copies] and back: the copied dimension is gathered, or cut, by itself.
-std::optional<Shard> Sharder::CopiesByAllToAll(const Shard& shard, const Cut& target) {
-  const bool from_copies = shard.cut().has_copies;
-  const Cut& copied = from_copies ? shard.cut() : target;
-  const Cut& tiled = from_copies ? target : shard.cut();
-  if (!copied.has_copies || tiled.has_copies || !tiled.IsTiled() ||
-      tiled.tiles.size() + 1 != copied.tiles.size() || copied.tiles[0] != 1 ||
-      copied.devices != tiled.devices)
-    return std::nullopt;
-  int64_t last = -1;
-  for (int64_t d = tiled.rank() - 1; d >= 0; --d) {
-    if (tiled.tiles[d] > 1 && last < 0) {
-      if (tiled.tiles[d] != copied.Copies()) return std::nullopt;
-      last = d;
-    }
-    if (tiled.tiles[d] != copied.tiles[d + 1]) return std::nullopt;
-  }
-  if (last < 0) return std::nullopt;
-  DimVector tiles = tiled.tiles;
-  tiles[last] = 1;
-  tiles.push_back(copied.Copies());
-  const Cut between = Retiled(tiled, tiles, true);
-  if (between.IsReplicated() || between == shard.cut() || between == target) return std::nullopt;
-  if (from_copies) {
-    const auto dims = AllToAllDims(shard.cut(), between);
-    if (!dims) return std::nullopt;
-    return To(ByAllToAll(shard, between, *dims), target);
-  }
-  const auto dims = AllToAllDims(between, target);
-  if (!dims) return std::nullopt;
-  return ByAllToAll(To(shard, between), target, *dims);
+  return HaveSameTiles(*like, target) ? ByPermute(made, target) : made;
 }
 
 Instruction* Sharder::MakeWhole(const Shard& shard, absl::Span<const int64_t> dims) {

@@ -41,6 +41,11 @@ class Sharder {
   // The array under another cut; of a tuple all leaves under the cuts given, or all under one.
   Shard To(const Shard& shard, const Cut& target);
   Shard To(const Shard& shard, const std::vector<Cut>& targets);
+  // The same, but nothing where all of the array would be on each device on the way.
+  std::optional<Shard> ToInParts(const Shard& shard, const Cut& target) {
+    const Shard made = Reshard(shard, target, /*may_replicate=*/false);
+    return made.cut() == target ? std::optional(made) : std::nullopt;
+  }
   // That two shards are the same array under two cuts.
   void Know(const Shard& shard, const Shard& other) {
     known_[{shard.value, shard.scope}].push_back(other);
@@ -76,8 +81,9 @@ class Sharder {
   Shard FromReplicated(const Shard& shard, const Cut& target);
   Shard FromDevice(const Shard& shard);
   Shard ByPermute(const Shard& shard, const Cut& target);
-  Shard ByAllToAll(Shard shard, const Cut& target,
-                   absl::Span<const std::pair<int64_t, int64_t>> dims);
+  std::optional<Shard> ByAllToAll(Shard shard, const Cut& target);
+  Shard SwapSeveral(const Shard& shard, const Cut& target,
+                    std::vector<std::pair<int64_t, int64_t>> dims);
   Shard SwapDims(const Shard& shard, const Cut& target, int64_t source, int64_t goal);
   std::optional<Shard> ToCopies(const Shard& shard, const Cut& target);
   std::optional<Shard> FromCopies(const Shard& shard, const Cut& target);
@@ -85,7 +91,8 @@ class Sharder {
   std::optional<Shard> InSteps(const Shard& shard, const Cut& target);
   std::optional<Shard> BySplitDim(const Shard& shard, const Cut& target);
   std::optional<Shard> BySplitSource(const Shard& shard, const Cut& target);
-  std::optional<Shard> MinorTilesTo(const Shard& shard, const Cut& target, int64_t d, int64_t j);
+  std::optional<Shard> WithoutMinorTiles(const Shard& shard, const Cut& target, int64_t d);
+  std::optional<Shard> InGroupsAlike(const Shard& shard, const Cut& target);
   Instruction* ForFewerTiles(const Shard& shard, const Cut& from, const Cut& to,
                              absl::Span<const int64_t> dims);
   Instruction* ForMoreTiles(const Shard& shard, const Cut& to, absl::Span<const int64_t> dims);

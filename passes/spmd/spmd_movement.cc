@@ -18,9 +18,16 @@ absl::Status SpmdVisitor::Elementwise(const Instruction& i) {
   std::vector<Instruction*> operands;
   for (const Instruction* operand : i.operands())
     if (!operand->shape().IsArray() || operand->shape().dims != i.shape().dims) return Default(i);
+  // In a manual region the result moves, not the operands, where these lie alike.
+  const Cut& first = Of(i.operand(0)).cut();
+  const bool as_operands =
+      scope_->parent != nullptr && absl::c_all_of(i.operands(), [&](const Instruction* operand) {
+        return Of(operand).cut() == first && !first.HasOneDevice();
+      });
+  const Cut cut = as_operands ? first : CutOfResult();
   for (const Instruction* operand : i.operands())
-    operands.push_back(sharder_.To(Of(operand), CutOfResult()).value);
-  Set(i, Clone(i, LocalShape(i), operands));
+    operands.push_back(sharder_.To(Of(operand), cut).value);
+  Set(i, Array(Clone(i, ShardOf(i.shape(), cut), operands), i.shape(), cut));
   return absl::OkStatus();
 }
 

@@ -5,64 +5,14 @@
 // it is made whole, and with it the dimension of groups. Where a batch dimension is ragged all is
 // computed whole: batches beyond the sum of the sizes are zero. The right side and the sizes come
 // to the cut that the left side has along the dimensions that they share.
-#include <map>
-
 #include "absl/algorithm/container.h"
+#include "passes/spmd/cut_places.h"
 #include "passes/spmd/product_partitioner.h"
 #include "passes/spmd/spmd_visitor.h"
 #include "passes/spmd/spread_rules.h"
 
 namespace hlokit {
 namespace {
-
-// The place of each device's tile, by device; zeros where the array is whole.
-std::vector<DimVector> PlacesOf(const Cut& cut, int64_t rank, int64_t devices) {
-  std::vector<DimVector> places(devices, DimVector(rank, 0));
-  if (!cut.IsTiled()) return places;
-  cut.ForEach([&](const DimVector& at, int64_t device) {
-    places[device] = DimVector(at.begin(), at.begin() + rank);
-  });
-  return places;
-}
-
-// The cut under which each device has the tile at its place; nothing where some tile is on more
-// devices than another.
-std::optional<Cut> CutByPlaces(const std::vector<DimVector>& places, const DimVector& tiles) {
-  std::map<std::vector<int64_t>, Devices> by_place;
-  for (size_t device = 0; device < places.size(); ++device)
-    by_place[{places[device].begin(), places[device].end()}].push_back(
-        static_cast<int64_t>(device));
-  int64_t count = 1;
-  for (const int64_t n : tiles) count *= n;
-  if (static_cast<int64_t>(by_place.size()) != count) return std::nullopt;
-  const size_t copies = by_place.begin()->second.size();
-  Devices devices;
-  for (const auto& [place, on] : by_place) {
-    if (on.size() != copies) return std::nullopt;
-    devices.insert(devices.end(), on.begin(), on.end());
-  }
-  DimVector all = tiles;
-  if (copies > 1) all.push_back(static_cast<int64_t>(copies));
-  return Cut::Tiled(std::move(all), std::move(devices), copies > 1);
-}
-
-// A cut of one array of the product, put together from places along dimensions of others.
-class CutAssembly {
- public:
-  CutAssembly(int64_t rank, int64_t devices) : places_(devices, DimVector(rank, 0)) {
-    tiles_.assign(rank, 1);
-  }
-  void Take(int64_t to, const Cut& cut, const std::vector<DimVector>& places, int64_t from) {
-    tiles_[to] = cut.Dim(from);
-    for (size_t device = 0; device < places.size(); ++device)
-      places_[device][to] = places[device][from];
-  }
-  std::optional<Cut> Made() const { return CutByPlaces(places_, tiles_); }
-
- private:
-  std::vector<DimVector> places_;
-  DimVector tiles_;
-};
 
 ProductDimGroups GroupsOf(const ProductDims& dims) {
   ProductDimGroups groups;

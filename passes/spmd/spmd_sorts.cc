@@ -42,17 +42,25 @@ std::optional<Cut> WithoutTilesOf(const Cut& cut, const Shape& shape, int64_t d)
 }
 
 // [values, values, indices, indices] -> whether the first value is larger (or smaller).
-Computation* MakeOrder(Module& module, ElementType value, ElementType index, bool largest) {
+// `index`: of a second operand; nothing where there is none.
+Computation* MakeOrder(Module& module, ElementType value, std::optional<ElementType> index,
+                       bool largest) {
   Computation* order = module.AddComputation("compare");
   std::vector<Instruction*> parameters;
-  for (int64_t k = 0; k < 4; ++k)
-    parameters.push_back(order->AddParameter(k, RowMajor(k < 2 ? value : index, {})));
+  for (int64_t k = 0; k < (index ? 4 : 2); ++k)
+    parameters.push_back(order->AddParameter(k, RowMajor(k < 2 ? value : *index, {})));
   CompareAttrs how;
   how.direction = largest ? ComparisonDirection::kGt : ComparisonDirection::kLt;
   if (IsFloat(value)) how.type = ComparisonType::kTotalOrder;
   order->set_root(order->Add(Opcode::kCompare, RowMajor(ElementType::kPred, {}),
                              {parameters[0], parameters[1]}, how));
   return order;
+}
+
+bool IsOnlyReadAt(const Instruction& tuple, int64_t index) {
+  return !tuple.IsRoot() && absl::c_all_of(tuple.users(), [&](const Instruction* user) {
+    return user->opcode() == Opcode::kGetTupleElement && user->tuple_index() == index;
+  });
 }
 
 }  // namespace
@@ -136,8 +144,8 @@ absl::Status SpmdVisitor::Sort(const Instruction& i) {
   return absl::OkStatus();
 }
 
-absl::Status SpmdVisitor::TopKOfParts(const Instruction& i, int64_t k) {
-  const Shard& operand = Of(i.operand(0));
+// What the partitions found is sorted again, values alone where nobody reads their places.
+absl::Status SpmdVisitor::TopKOfParts(const Instruction& i, const Shard& operand, int64_t k) {
   const Cut cut = operand.cut();
   const int64_t d = operand.whole.rank() - 1, own = operand.value->shape().dims[d];
   std::vector<Shape> locals;
@@ -147,27 +155,31 @@ absl::Status SpmdVisitor::TopKOfParts(const Instruction& i, int64_t k) {
     locals.push_back(std::move(shape));
   }
   Instruction* found = Clone(i, Shape::Tuple(locals), {operand.value});
-  Instruction* first = PlaceFunction(own, 0).Write(w_, writer_.Places(cut, scope_)[d]);
-  Instruction* index = w_.Part(found, 1);
-  index = w_.Binary(Opcode::kAdd, index,
-                    w_.Fill(index->shape(), w_.Convert(first, index->shape().type)));
+  std::vector<Instruction*> parts = {w_.Part(found, 0), w_.Part(found, 1)};
+  const ElementType value = parts[0]->shape().type, place = parts[1]->shape().type;
+  if (cut.tiles[d] > 1) {
+    Instruction* first = PlaceFunction(own, 0).Write(w_, writer_.Places(cut, scope_)[d]);
+    parts[1] =
+        w_.Binary(Opcode::kAdd, parts[1], w_.Fill(parts[1]->shape(), w_.Convert(first, place)));
+  }
+  const bool values_only = IsOnlyReadAt(i, 0);
   std::vector<Instruction*> gathered;
-  for (Instruction* part : {w_.Part(found, 0), index}) {
+  for (Instruction* part : absl::MakeSpan(parts).first(values_only ? 1 : 2)) {
     Shape whole = operand.whole.WithType(part->shape().type);
     whole.dims[d] = k * cut.tiles[d];
     gathered.push_back(sharder_.MakeWhole(Array(part, whole, cut), {d}));
   }
-  SortAttrs attrs{{d}, /*is_stable=*/true};
-  Instruction* sorted =
-      r_.Add(Opcode::kSort, Shape::Tuple({gathered[0]->shape(), gathered[1]->shape()}), gathered,
-             std::move(attrs));
+  const Shape shape = values_only ? gathered[0]->shape()
+                                  : Shape::Tuple({gathered[0]->shape(), gathered[1]->shape()});
+  Instruction* sorted = r_.Add(Opcode::kSort, shape, gathered, SortAttrs{{d}, /*is_stable=*/true});
   const bool largest = i.opcode() != Opcode::kTopK || i.attr<TopKAttrs>().largest;
-  sorted->set_called(
-      {MakeOrder(*to_.module(), gathered[0]->shape().type, gathered[1]->shape().type, largest)});
-  const std::vector<Instruction*> results = {w_.SliceOf(w_.Part(sorted, 0), d, 0, k),
-                                             w_.SliceOf(w_.Part(sorted, 1), d, 0, k)};
+  sorted->set_called({MakeOrder(*to_.module(), value,
+                                values_only ? std::nullopt : std::optional(place), largest)});
+  const auto first_rows = [&](Instruction* x) { return w_.SliceOf(x, d, 0, k); };
+  Instruction* values = first_rows(values_only ? sorted : w_.Part(sorted, 0));
+  Instruction* places = values_only ? parts[1] : first_rows(w_.Part(sorted, 1));
   const std::vector<Cut> cuts(2, MadeWhole(cut, {d}));
-  Set(i, Shard{w_.Tuple(results), i.shape(), cuts, scope_});
+  Set(i, Shard{w_.Tuple({values, places}), i.shape(), cuts, scope_});
   return absl::OkStatus();
 }
 
@@ -179,13 +191,17 @@ absl::Status SpmdVisitor::TopK(const Instruction& i) {
   if (operand.cut().tiles[d] > 1 && IsEven(operand.cut(), operand.whole) &&
       i.shape().elements.size() == 2) {
     const int64_t k = i.shape().elements[0].dims[d];
-    if (k > 0 && k * operand.cut().tiles[d] < operand.whole.dims[d]) return TopKOfParts(i, k);
+    if (k > 0 && k * operand.cut().tiles[d] < operand.whole.dims[d])
+      return TopKOfParts(i, operand, k);
   }
   const Cut rows = MadeWhole(operand.cut(), {d});
   if (!rows.IsTiled()) return Default(i);
+  const Shard given = sharder_.To(operand, rows);
+  // XLA's partitioner takes the rows of the custom call for unsorted.
+  if (i.opcode() == Opcode::kCustomCall && i.shape().elements.size() == 2)
+    return TopKOfParts(i, given, i.shape().elements[0].dims[d]);
   const std::vector<Cut> cuts(cuts_.size(), rows);
-  Instruction* made =
-      Clone(i, PartitionedShape(i.shape(), cuts), {sharder_.To(operand, rows).value});
+  Instruction* made = Clone(i, PartitionedShape(i.shape(), cuts), {given.value});
   Set(i, Shard{made, i.shape(), cuts, scope_});
   return absl::OkStatus();
 }

@@ -156,7 +156,7 @@ class SpmdVisitor {
   absl::Status LeaveRegion(const Instruction& i);
   absl::Status Recut(const Instruction& i);
   absl::Status TopK(const Instruction& i);
-  absl::Status TopKOfParts(const Instruction& i, int64_t k);
+  absl::Status TopKOfParts(const Instruction& i, const Shard& operand, int64_t k);
   absl::Status Scan(const Instruction& i);
 
   absl::StatusOr<Computation*> Partition(const Computation& callee,

@@ -47,6 +47,11 @@ struct WindowsOf {
     const PlaceFunction end = own + PlaceFunction(0, size);
     rows = std::max((windows - 1) * w.stride + w.size, (end - row).Most(0, tiles));
   }
+  // The first row of the padded operand behind the last window that reaches the shard; windows
+  // behind that one are computed where others have more, from any rows.
+  PlaceFunction End(const WindowDim& w) const {
+    return limit * PlaceFunction(0, w.stride) + PlaceFunction(0, w.size - w.stride);
+  }
   bool BeginsWithOwn(int64_t tiles) const {
     for (int64_t place = 0; place < tiles; ++place)
       if (row.At(place) != own.At(place)) return false;
@@ -73,19 +78,21 @@ absl::Status SpmdVisitor::SelectAndScatter(const Instruction& i) {
     const int64_t tiles = cut.tiles[d];
     if (tiles == 1 || (w.size == 1 && w.stride == 1 && w.pad_low == 0 && w.pad_high == 0)) continue;
     const WindowsOf of(w, local.dims[d], tiles);
-    if (of.window.At(0) < 0 || w.pad_low < 0 || w.pad_high < 0 || w.base_dilation != 1 ||
-        w.window_dilation != 1 || of.windows <= 0 ||
+    // Rows before a partition's first window are in none, where windows leave rows out.
+    const bool leaves_out = (of.row - of.own).Most(0, tiles) > 0;
+    if (leaves_out || of.window.At(0) < 0 || w.pad_low < 0 || w.pad_high < 0 ||
+        w.base_dilation != 1 || w.window_dilation != 1 || of.windows <= 0 ||
         (of.rows - w.size) / w.stride + 1 != of.windows)
       return Default(i);
     const int64_t size = local.dims[d], sources = source.value->shape().dims[d];
     const PlaceFunction end = of.row + PlaceFunction(0, of.rows);
     const auto rows = writer_.ExchangeValid(
-        x, data.whole, {of.own - of.row, end - (of.own + PlaceFunction(0, size))},
+        x, data.whole, {of.own - of.row, of.End(w) - (of.own + PlaceFunction(0, size))},
         {w.pad_low, end.At(tiles - 1), of.rows, of.row.Write(w_, places[d])}, d, cut, never,
         places[d], scope_);
     const PlaceFunction own(sources, 0), last = of.window + PlaceFunction(0, of.windows);
     const auto updates = writer_.ExchangeValid(
-        s, source.whole, {own - of.window, last - (own + PlaceFunction(0, sources))},
+        s, source.whole, {own - of.window, of.limit - (own + PlaceFunction(0, sources))},
         {0, last.At(tiles - 1), of.windows, of.window.Write(w_, places[d])}, d, cut, init,
         places[d], scope_);
     if (!rows || !updates) return Default(i);

@@ -356,9 +356,12 @@ int RunHloOpt(const OptOptions& given) {
   OptOptions o = given;
   TakeXlaDisabled(o);
   if (!o.list_passes.empty()) {
-    const bool with_help =
-        o.list_passes == "help" || (o.list_passes == "auto" && isatty(STDOUT_FILENO) != 0);
-    return ReportError(kTool, AtomicWriteFile("-", with_help ? PassList() : PassNames()));
+    const bool is_auto = o.list_passes == "auto";
+    std::string text;
+    if (o.list_passes == "names" || (is_auto && isatty(STDOUT_FILENO) == 0)) text = PassNames();
+    // Programs that read the list take XLA's line of names or ours of a pass each.
+    if (o.list_passes == "help" || is_auto) text += PassList();
+    return ReportError(kTool, AtomicWriteFile("-", text));
   }
   if (o.list_stages) return ReportError(kTool, AtomicWriteFile("-", StageList()));
   const auto format = FormatOf(o);

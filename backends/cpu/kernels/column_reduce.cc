@@ -2,6 +2,9 @@
 // not take (row_plan.cc). Accumulators of a tile of kTile columns are combined element by element
 // (column_tile.cc), and LLVM makes vectors of the loop over columns.
 //   s32[1000,512] -> s32[512]:  a unit is 256 columns of one row of results
+// Where the fastest dimension is short and a kept one follows, the columns are that one's, and each
+// has the sums of the short dimension side by side, so that rows are still read from left to right:
+//   f32[2048,2048,3] -> f32[2048,3]:  a unit is 256 columns of three sums each
 // Several reductions of one array share the pass over it, and elementwise work on their results
 // follows tile by tile, while the accumulators are in the cache. Cost: the array is read once.
 #include <algorithm>
@@ -15,8 +18,8 @@
 namespace hlokit {
 namespace {
 
-// Columns of a tile; narrower rows of results are left to other strategies.
-constexpr int64_t kTile = 256, kMinColumns = 8;
+// Columns of a tile; narrower rows of results are left to other strategies. Sums of a column.
+constexpr int64_t kTile = 256, kMinColumns = 8, kMaxSums = 8;
 
 const Shape& FirstPart(const Instruction* i) {
   return i->shape().IsTuple() ? i->shape().elements[0] : i->shape();
@@ -71,21 +74,34 @@ struct ColumnForm {
   Shape result;  // shape of all roots
   ColumnTilePlan tiles;
   int64_t column_of_result = 0;  // the dimension of `result` that tiles.column is
+  // The short dimension within a column, of tiles.from and of `result`; -1: each has one sum.
+  int64_t inner = -1, inner_of_result = -1;
+
+  int64_t sums() const { return inner < 0 ? 1 : tiles.from.dims[inner]; }
 };
 
 // The reduced dimensions, and the column: the fastest dimension of more than one element, if it is
-// kept.
-bool FindColumn(const DimVector& reduced, ColumnTilePlan& tiles) {
+// kept, or the one behind it if that one is short.
+bool FindColumn(const DimVector& reduced, ColumnForm& form) {
+  ColumnTilePlan& tiles = form.tiles;
   tiles.column = -1;
   for (int64_t d : tiles.from.MinorToMajor()) {
+    const int64_t size = tiles.from.dims[d];
     if (Contains(reduced, d)) {
-      if (tiles.column < 0 && tiles.from.dims[d] > 1) return false;
+      if (tiles.column < 0 && size > 1) return false;
       tiles.reduced.insert(tiles.reduced.begin(), d);
-    } else if (tiles.column < 0 && tiles.from.dims[d] > 1) {
-      tiles.column = d;
+    } else if (tiles.column < 0 && size > 1) {
+      const bool is_short = size < kMinColumns && size <= kMaxSums && form.inner < 0;
+      (is_short ? form.inner : tiles.column) = d;
     }
   }
   return tiles.column >= 0 && tiles.from.dims[tiles.column] >= kMinColumns;
+}
+
+// The dimension of the result that a kept one of the array is.
+int64_t KeptDimension(const DimVector& reduced, int64_t dimension) {
+  return dimension - std::count_if(reduced.begin(), reduced.end(),
+                                   [dimension](int64_t d) { return d < dimension; });
 }
 
 bool FindForm(const Expression& e, ColumnForm& form) {
@@ -99,14 +115,14 @@ bool FindForm(const Expression& e, ColumnForm& form) {
       return false;
   const DimVector& reduced = hero->attr<DimensionsAttrs>().dimensions;
   // A reduction of no dimensions gives its operands, whatever the initial value.
-  if (reduced.empty() || !FindColumn(reduced, form.tiles)) return false;
-  form.column_of_result = form.tiles.column;
-  for (int64_t d : reduced) form.column_of_result -= d < form.tiles.column;
+  if (reduced.empty() || !FindColumn(reduced, form)) return false;
+  form.column_of_result = KeptDimension(reduced, form.tiles.column);
+  if (form.inner >= 0) form.inner_of_result = KeptDimension(reduced, form.inner);
   form.tiles.columns = form.result.dims[form.column_of_result];
   form.tiles.width = kTile;
   form.tiles.rows_at_once = RowsAtOnce(Body(e).size());
   for (int64_t d : form.result.MinorToMajor()) {
-    if (form.result.dims[d] == 1) continue;
+    if (form.result.dims[d] == 1 || d == form.inner_of_result) continue;
     return d == form.column_of_result && form.tiles.from.ElementCount() > 0;
   }
   return false;
@@ -123,12 +139,13 @@ class ColumnReduce {
   // One tile of one row of results.
   void EmitUnit(std::vector<llvm::Value*> result_index, llvm::Value* tile) {
     Builder& b = emitter_.builder();
-    std::vector<Accumulators> reductions;
+    std::vector<Accumulators> reductions;  // those of the first sum, of the second, ...
     Values initial;
-    for (const Instruction* hero : form_.heroes) {
-      reductions.emplace_back(*hero, emitter_).KeepOrder();
-      reductions.back().AppendInitial(initial);
-    }
+    for (int64_t sum = 0; sum < form_.sums(); ++sum)
+      for (const Instruction* hero : form_.heroes) {
+        reductions.emplace_back(*hero, emitter_).KeepOrder();
+        reductions.back().AppendInitial(initial);
+      }
     tile_.SumInBlocks(reductions);
     tile_.Begin(Scale(b, tile, form_.tiles.width), initial);
     std::vector<llvm::Value*> index = IndexInArray(result_index);
@@ -136,19 +153,26 @@ class ColumnReduce {
         index, [](llvm::Value*) {},
         [&](const Values& before) {
           Values after;
-          size_t used = 0;
-          for (const Accumulators& r : reductions)
-            r.AppendNext(ElementIndex::Multi(index), before, used, after);
+          size_t used = 0, next = 0;
+          for (int64_t sum = 0; sum < form_.sums(); ++sum) {
+            if (form_.inner >= 0) index[form_.inner] = b.Index(sum);
+            for (size_t h = 0; h < form_.heroes.size(); ++h)
+              reductions[next++].AppendNext(ElementIndex::Multi(index), before, used, after);
+          }
           return after;
         });
     tile_.ForEachStep(result_index, form_.column_of_result, [&](llvm::Value* at) {
       const Values values = tile_.Load(at);
-      size_t used = 0;
-      for (const Accumulators& r : reductions) {
-        const std::vector<ScalarValue> parts = r.Results(values, used);
-        emitter_.BindParts(&r.reduce(), [parts](const ElementIndex&) { return parts; });
+      size_t used = 0, next = 0;
+      for (int64_t sum = 0; sum < form_.sums(); ++sum) {
+        if (form_.inner >= 0) result_index[form_.inner_of_result] = b.Index(sum);
+        for (size_t h = 0; h < form_.heroes.size(); ++h) {
+          const Accumulators& r = reductions[next++];
+          const std::vector<ScalarValue> parts = r.Results(values, used);
+          emitter_.BindParts(&r.reduce(), [parts](const ElementIndex&) { return parts; });
+        }
+        StoreRoots(ElementIndex::Multi(result_index));
       }
-      StoreRoots(ElementIndex::Multi(result_index));
     });
   }
 
@@ -184,10 +208,12 @@ bool AddColumnReduceKernels(const KernelRequest& request, std::vector<Kernel>& o
   if (!FindForm(e, form)) return false;
   Shape rows = form.result;  // all dimensions but the column's, as units
   rows.dims[form.column_of_result] = 1;
+  if (form.inner >= 0) rows.dims[form.inner_of_result] = 1;
   const int64_t tiles = form.tiles.count();
   Kernel kernel;
   kernel.units = rows.ElementCount() * tiles;
-  kernel.unit_cost = ElementCost(e) * static_cast<double>(std::min(form.tiles.columns, kTile));
+  kernel.unit_cost =
+      ElementCost(e) * static_cast<double>(form.sums() * std::min(form.tiles.columns, kTile));
   kernel.emit = [e, form, rows, tiles](Builder& b, KernelArrays& arrays, llvm::Value* begin,
                                        llvm::Value* end) {
     ColumnReduce reduce(e, form, b, arrays);

@@ -57,10 +57,11 @@ bool AddUpdateKernels(const KernelRequest& request, std::vector<Kernel>& out);
 // concatenate roots: one loop an operand.
 bool AddConcatenateKernels(const KernelRequest& request, std::vector<Kernel>& out);
 // The same; `add_part` comes first for each operand, which begins at `start` of the concatenated
-// dimension, and returns false where it adds no kernel.
+// dimension, and returns false where it adds no kernel. Up to `max_together` neighbours that read
+// the same arrays are computed in one loop.
 using AddPart = bool (*)(const Expression& expression, const Instruction* part, int64_t dimension,
                          int64_t start, std::vector<Kernel>& out);
-bool AddConcatenateKernels(const KernelRequest& request, AddPart add_part,
+bool AddConcatenateKernels(const KernelRequest& request, AddPart add_part, size_t max_together,
                            std::vector<Kernel>& out);
 
 }  // namespace hlokit

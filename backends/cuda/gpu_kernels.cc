@@ -46,7 +46,7 @@ bool AddLongConcatenateKernels(const KernelRequest& request, std::vector<Kernel>
   if (e.roots.size() != 1 || e.roots[0]->opcode() != Opcode::kConcatenate ||
       e.shapes[0].ElementCount() < kWorthALaunch * e.roots[0]->operand_count())
     return false;
-  return AddConcatenateKernels(request, AddVectorPart, out);
+  return AddConcatenateKernels(request, AddVectorPart, 1, out);
 }
 
 constexpr KernelStrategy kStrategies[] = {{"sort", AddSortKernels},

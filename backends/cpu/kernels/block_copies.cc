@@ -13,6 +13,7 @@ namespace hlokit {
 namespace {
 
 constexpr int64_t kMaxBytes = 256 << 10;  // more is for threads
+constexpr size_t kMaxPartsTogether = 8;   // operands of a concatenation in one loop
 constexpr size_t kMaxStarts = 64;         // instructions that compute where a slice begins
 
 // The operand that an instruction is, looked at through what changes no bytes; -1 for none.
@@ -145,7 +146,7 @@ bool AddPartCopy(const Expression& e, const Instruction* part, int64_t dimension
 }  // namespace
 
 bool AddConcatenateWithCopies(const KernelRequest& request, std::vector<Kernel>& out) {
-  return AddConcatenateKernels(request, AddPartCopy, out);
+  return AddConcatenateKernels(request, AddPartCopy, kMaxPartsTogether, out);
 }
 
 }  // namespace hlokit

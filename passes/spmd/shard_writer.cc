@@ -228,6 +228,34 @@ Instruction* ShardWriter::Permute(Instruction* x, const IntPairs& pairs, DeviceS
   return w_.rewriter().Add(Opcode::kCollectivePermute, x->shape(), {x}, std::move(attrs));
 }
 
+namespace {
+
+// Which dimensions of a reshape's result hold the same along them, where the operand does along
+// `same`: those that are made of nothing but these.
+std::vector<int64_t> SameOfReshape(const Shape& from, const Shape& to,
+                                   absl::Span<const int64_t> same) {
+  std::vector<int64_t> dims;
+  if (same.empty()) return dims;
+  int64_t end = to.ElementCount();
+  const auto divide = [](int64_t a, int64_t b) { return std::max(a, b) % std::min(a, b) == 0; };
+  for (int64_t d = 0; d < to.rank() && end > 0; ++d) {
+    const int64_t begin = end / to.dims[d];
+    bool only = to.dims[d] > 1;  // a single row may be another on the next device
+    int64_t high = from.ElementCount();
+    for (int64_t k = 0; k < from.rank(); ++k) {
+      const int64_t low = high / from.dims[k];
+      if (low < end && high > begin && low < high)
+        only &= absl::c_linear_search(same, k) && divide(low, begin) && divide(high, end);
+      high = low;
+    }
+    if (only) dims.push_back(d);
+    end = begin;
+  }
+  return dims;
+}
+
+}  // namespace
+
 std::vector<int64_t> ShardWriter::BroadcastDims(const Instruction* x, int depth) const {
   constexpr int kDeepest = 6;
   if (depth > kDeepest) return {};
@@ -245,6 +273,9 @@ std::vector<int64_t> ShardWriter::BroadcastDims(const Instruction* x, int depth)
       if (absl::c_linear_search(inner, from[d])) dims.push_back(d);
     return dims;
   }
+  if (x->opcode() == Opcode::kReshape)
+    return SameOfReshape(x->operand(0)->shape(), x->shape(),
+                         BroadcastDims(x->operand(0), depth + 1));
   if (x->opcode() == Opcode::kSlice || x->opcode() == Opcode::kDynamicSlice)
     return BroadcastDims(x->operand(0), depth + 1);
   if (!HasTrait(x->opcode(), kElementwise) || x->operand_count() == 0 || !x->shape().IsArray())

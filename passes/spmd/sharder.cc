@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "absl/algorithm/container.h"
+#include "passes/spmd/cut_places.h"
 
 namespace hlokit {
 namespace {
@@ -197,7 +198,9 @@ Shard Sharder::FromDevice(const Shard& shard) {
 
 Shard Sharder::ByPermute(const Shard& shard, const Cut& target) {
   const std::vector<int64_t> same = writer_.BroadcastDims(shard.value);
-  if (!same.empty() && MadeWhole(shard.cut(), same) == MadeWhole(target, same))
+  const int64_t rank = shard.whole.rank(), devices = shard.scope->size();
+  if (!same.empty() && PlacesOf(MadeWhole(shard.cut(), same), rank, devices) ==
+                           PlacesOf(MadeWhole(target, same), rank, devices))
     return Array(w_.rewriter().Add(Opcode::kCopy, shard.value->shape(), {shard.value}), shard.whole,
                  target, shard.scope);
   IntPairs pairs;

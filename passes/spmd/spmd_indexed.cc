@@ -7,8 +7,10 @@
 //   index          the indices are cut
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include "absl/algorithm/container.h"
+#include "ops/evaluate/strided.h"
 #include "passes/rewrite/matchers.h"
 #include "passes/spmd/cut_groups.h"
 #include "passes/spmd/indexed_dims.h"
@@ -168,6 +170,28 @@ class IndexedPartitioner {
         sharder_.To(shard, FromGroups(groups, dims, sizes, inner, shard.whole.rank()));
     return Inside(aligned, inner, dims, scope);
   }
+  // The same of an operand that the groups share out otherwise than its own cut does: its members
+  // keep the tiles of other dimensions, where that is not more to send than all of the group's
+  // part.
+  Shard SplitOperand(const Shard& shard, absl::Span<const int64_t> dims, const DeviceGroups& groups,
+                     absl::Span<const int64_t> sizes, DeviceScope* scope) {
+    const Cut& cut = shard.cut();
+    const auto members = static_cast<int64_t>(groups[0].size());
+    if (cut.IsTiled() && !CutWithin(cut, dims, groups, sizes)) {
+      DimVector tiles(cut.tiles.begin(), cut.tiles.begin() + cut.rank());
+      for (const int64_t d : dims) tiles[d] = 1;
+      const int64_t kept = Product(tiles);
+      if (kept > 1 && kept == members) {
+        Devices order(members);
+        std::iota(order.begin(), order.end(), 0);
+        const Cut inner = Cut::Tiled(std::move(tiles), std::move(order), false);
+        const Cut outer = FromGroups(groups, dims, sizes, inner, shard.whole.rank());
+        if (const auto made = sharder_.ToInParts(shard, outer))
+          return Inside(*made, inner, dims, scope);
+      }
+    }
+    return Split(shard, dims, groups, sizes, scope);
+  }
   Shard Copied(const Shard& shard, const DeviceGroups& groups, DeviceScope* scope) {
     const CutInGroups cuts = OfCopies(shard.cut(), groups);
     return Inside(sharder_.To(shard, cuts.outer), cuts.inner, {}, scope);
@@ -224,7 +248,7 @@ class IndexedPartitioner {
       return Split(shard, dims, main.groups, main.sizes, scope);
     };
     Arrays inner = a;
-    for (Shard& x : inner.operands) x = split(x, in_operand);
+    for (Shard& x : inner.operands) x = SplitOperand(x, in_operand, main.groups, main.sizes, scope);
     Shard indices = split(a.indices, in_indices);
     std::vector<Instruction*> starts;
     const Cut outer = FromGroups(main.groups, in_operand, main.sizes, inner.operands[0].cut(),

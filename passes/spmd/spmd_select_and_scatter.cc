@@ -86,8 +86,10 @@ absl::Status SpmdVisitor::SelectAndScatter(const Instruction& i) {
       return Default(i);
     const int64_t size = local.dims[d], sources = source.value->shape().dims[d];
     const PlaceFunction end = of.row + PlaceFunction(0, of.rows);
+    const PlaceFunction own_end = of.own + PlaceFunction(0, size);
+    const bool ends_before = (own_end - of.End(w)).Most(0, tiles) > 0;  // the shard stays whole
     const auto rows = writer_.ExchangeValid(
-        x, data.whole, {of.own - of.row, of.End(w) - (of.own + PlaceFunction(0, size))},
+        x, data.whole, {of.own - of.row, (ends_before ? end : of.End(w)) - own_end},
         {w.pad_low, end.At(tiles - 1), of.rows, of.row.Write(w_, places[d])}, d, cut, never,
         places[d], scope_);
     const PlaceFunction own(sources, 0), last = of.window + PlaceFunction(0, of.windows);

@@ -12,6 +12,19 @@
 namespace hlokit {
 namespace {
 
+// Short rows: a call of vqsort costs a system call (it asks the kernel for random bits).
+constexpr int64_t kMaxInserted = 24;
+
+template <typename Key>
+void InsertionSort(Key* keys, int64_t count) {
+  for (int64_t i = 1; i < count; ++i) {
+    const Key key = keys[i];
+    int64_t at = i;
+    for (; at > 0 && key < keys[at - 1]; --at) keys[at] = keys[at - 1];
+    keys[at] = key;
+  }
+}
+
 #if defined(HLOKIT_WITH_HIGHWAY)
 template <typename Key>
 void SortKeys(Key* keys, int64_t count) {
@@ -28,6 +41,11 @@ void SortKeys(Key* keys, int64_t count) {
 }
 #endif
 
+template <typename Key>
+void SortRow(Key* keys, int64_t count) {
+  count <= kMaxInserted ? InsertionSort(keys, count) : SortKeys(keys, count);
+}
+
 }  // namespace
 
 void SortAscending(uint8_t* keys, int64_t count) {
@@ -39,10 +57,10 @@ void SortAscending(uint8_t* keys, int64_t count) {
   }
 }
 
-void SortAscending(uint16_t* keys, int64_t count) { SortKeys(keys, count); }
-void SortAscending(uint32_t* keys, int64_t count) { SortKeys(keys, count); }
-void SortAscending(uint64_t* keys, int64_t count) { SortKeys(keys, count); }
-void SortAscending(LongEntry* entries, int64_t count) { SortKeys(entries, count); }
+void SortAscending(uint16_t* keys, int64_t count) { SortRow(keys, count); }
+void SortAscending(uint32_t* keys, int64_t count) { SortRow(keys, count); }
+void SortAscending(uint64_t* keys, int64_t count) { SortRow(keys, count); }
+void SortAscending(LongEntry* entries, int64_t count) { SortRow(entries, count); }
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -52,15 +52,61 @@ LapackLibrary OpenLapack() {
   return {};
 }
 
+// Matrices of at most so many rows and columns are factored here: a call of LAPACK takes as long as
+// the arithmetic on many of them.
+constexpr int kMaxSmallLu = 16;
+
+// What LAPACK compares to find a pivot.
+template <typename T>
+RealOf<T> PivotMagnitude(T x) {
+  if constexpr (kIsComplex<T>)
+    return std::abs(x.real()) + std::abs(x.imag());
+  else
+    return std::abs(x);
+}
+
+// getrf of a matrix in columns: L below the diagonal, U above; rows are exchanged in order with
+// those of pivots (from 1). Returns info: the first pivot that is zero, from 1; 0 for none.
+template <typename T>
+int FactorSmallLu(int m, int n, T* a, int* pivots) {
+  int info = 0;
+  for (int k = 0; k < std::min(m, n); ++k) {
+    T* const column = a + int64_t{k} * m;
+    int pivot = k;
+    for (int i = k + 1; i < m; ++i)
+      if (PivotMagnitude(column[i]) > PivotMagnitude(column[pivot])) pivot = i;
+    pivots[k] = pivot + 1;
+    if (column[pivot] == T(0)) {
+      if (info == 0) info = k + 1;
+      continue;
+    }
+    if (pivot != k)
+      for (int j = 0; j < n; ++j) std::swap(a[k + j * m], a[pivot + j * m]);
+    for (int i = k + 1; i < m; ++i) column[i] /= column[k];
+    for (int j = k + 1; j < n; ++j) {
+      const T factor = a[k + j * m];
+      for (int i = k + 1; i < m; ++i) a[i + j * m] -= column[i] * factor;
+    }
+  }
+  return info;
+}
+
 template <typename T>
 void RunGetrf(const LapackCall<T>& call) {
   using Getrf = void(const int*, const int*, T*, const int*, int*, int*);
-  Getrf* getrf = call.template Find<Getrf>("getrf");
-  if (getrf == nullptr) return;
+  const bool is_small = std::max(call.m, call.n) <= kMaxSmallLu;
+  Getrf* getrf = is_small ? nullptr : call.template Find<Getrf>("getrf");
+  if (getrf == nullptr && !is_small) return;
   const int64_t size = int64_t{call.m} * call.n;
   call.Begin(0, 0, size);
   const int lda = std::max(1, call.m), pivots = std::min(call.m, call.n);
   call.ForBatch(0, [&](int64_t i, char*) {
+    if (is_small) {
+      *call.template Result<int>(2, i, 1) =
+          FactorSmallLu(call.m, call.n, call.template Result<T>(0, i, size),
+                        call.template Result<int>(1, i, pivots));
+      return;
+    }
     getrf(&call.m, &call.n, call.template Result<T>(0, i, size), &lda,
           call.template Result<int>(1, i, pivots), call.template Result<int>(2, i, 1));
   });

@@ -263,7 +263,8 @@ TYPED_TEST(LinalgTest, TriangularSolve) {
 
 TYPED_TEST(LinalgTest, Getrf) {
   using T = TypeParam;
-  for (const auto& [m, n] : std::vector<std::pair<int64_t, int64_t>>{{4, 4}, {6, 3}, {3, 6}}) {
+  for (const auto& [m, n] : std::vector<std::pair<int64_t, int64_t>>{
+           {4, 4}, {6, 3}, {3, 6}, {1, 1}, {16, 16}, {17, 5}, {20, 24}}) {
     const Matrix<T> a = Matrix<T>::Random(m, n, 5);
     Matrix<T> lu(m, n);
     std::vector<int32_t> pivots(std::min(m, n));
@@ -279,6 +280,23 @@ TYPED_TEST(LinalgTest, Getrf) {
       for (int64_t j = 0; j < n; ++j) std::swap(product(i, j), product(pivots[i] - 1, j));
     }
     ExpectNear(product, a, "lu");
+  }
+}
+
+// The first pivot that is zero is told, and the rest is factored.
+TYPED_TEST(LinalgTest, LuOfSingularMatrices) {
+  using T = TypeParam;
+  for (const int64_t n : {3, 20}) {  // here and by LAPACK
+    Matrix<T> a = Matrix<T>::Random(n, n, 8);
+    for (int64_t i = 0; i < n; ++i) a(i, 1) = T(0);
+    Matrix<T> lu(n, n);
+    std::vector<int32_t> pivots(n);
+    int32_t info = -1;
+    this->Run(this->Desc(HLOKIT_LAPACK_GETRF, n, n), {a.data.data()},
+              {lu.data.data(), pivots.data(), &info});
+    EXPECT_EQ(info, 2) << n;
+    EXPECT_EQ(pivots[1], 2) << n;
+    EXPECT_NE(lu(2, 2), T(0)) << n;
   }
 }
 

@@ -116,8 +116,9 @@ class ProductPartitioner {
     }
     DimVector summed;
     const bool by_lhs = TilesAlong(lhs.cut(), dims_.contracting, kLhs) > 1;
-    if (one_stays && !by_lhs && TilesAlong(rhs.cut(), dims_.contracting, kRhs) == 1)
-      return std::nullopt;  // groups along the other dimensions do that
+    if (one_stays && !by_lhs && TilesAlong(rhs.cut(), dims_.contracting, kRhs) == 1 &&
+        TilesAlong(wanted, dims_.batch, kOut) > 1)
+      return std::nullopt;  // groups along the batch do that
     for (size_t k = 0; k < dims_.contracting.size(); ++k) {
       const ProductDimNumbers& d = dims_.contracting[k];
       const Cut& from = by_lhs ? lhs.cut() : rhs.cut();

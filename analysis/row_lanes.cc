@@ -7,11 +7,13 @@
 // values or scalars. A broadcast along the lanes must be contiguous in memory:
 //   f32[64,1024] + broadcast f32[1024]   lanes read neighbouring elements of the small array
 //   f32[64,1024] * broadcast f32[64]     lanes share one value
+// What is computed from places alone, to a truth value, goes too:
+//   select(iota >= broadcast iota, x, -1e9)   lanes compare a number with numbers that follow each
+//   other
 #include "analysis/row_lanes.h"
 
 #include <algorithm>
 
-#include "absl/container/flat_hash_set.h"
 #include "ir/op_facts.h"
 #include "ops/dim_lists.h"
 #include "ops/evaluate/reducer.h"
@@ -41,6 +43,8 @@ class LaneRules {
 
   std::optional<RowLanes> Find(absl::Span<const Instruction* const> members,
                                const RowLaneLimits& limits) {
+    if (!columns_)
+      for (size_t k = members.size(); k-- > 0;) AddMask(*members[k]);
     for (const Instruction* i : members)
       if (!Goes(*i) || !LeavesFit(*i)) return std::nullopt;
     for (const int64_t d : lanes_.dims) lanes_.count *= form_.full.dims[d];
@@ -68,7 +72,61 @@ class LaneRules {
     return true;
   }
 
+  // Takes in a mask of all rows' size, and what it is made of, if nothing else reads that.
+  void AddMask(const Instruction& root) {
+    constexpr size_t kMaxParts = 32;
+    if (lanes_.masks.contains(&root) || !IsPred(root.shape().type) || !form_.IsFull(root.shape()) ||
+        root.shape().dims != form_.full.dims)
+      return;
+    std::vector<const Instruction*> parts;
+    DimVector own;
+    for (int64_t d = 0; d < root.shape().rank(); ++d) own.push_back(d);
+    if (!IsOfPlaces(root, own, parts) || parts.size() > kMaxParts) return;
+    absl::flat_hash_set<const Instruction*> all(parts.begin(), parts.end());
+    for (const Instruction* part : all)
+      for (const Instruction* user : part->users())
+        if (part != &root && !all.contains(user) && !lanes_.masks.contains(user)) return;
+    lanes_.masks.insert(all.begin(), all.end());
+  }
+
+  // Whether `i` is made of iotas and scalars. `dims`: the dimensions of all rows that its own are.
+  bool IsOfPlaces(const Instruction& i, const DimVector& dims,
+                  std::vector<const Instruction*>& parts) {
+    constexpr size_t kDeep = 64;
+    const ElementType type = i.shape().type;
+    if (!i.shape().IsArray() || IsLeaf(i) || parts.size() > kDeep ||
+        (type != ElementType::kPred && type != ElementType::kS32 && type != ElementType::kU32))
+      return false;
+    parts.push_back(&i);
+    switch (i.opcode()) {
+      case Opcode::kIota: {
+        const int64_t d = i.attr<IotaAttrs>().iota_dimension;
+        return i.shape().dims[d] == form_.full.dims[dims[d]] && TakesWhole({dims[d]});
+      }
+      case Opcode::kBroadcast: {
+        const Instruction& from = *i.operand(0);
+        if (from.shape().IsScalar()) return true;
+        DimVector inside;
+        for (const int64_t d : i.attr<BroadcastAttrs>().dimensions) inside.push_back(dims[d]);
+        return from.shape().ElementCount() > 1 && IsOfPlaces(from, inside, parts);
+      }
+      case Opcode::kCompare:
+      case Opcode::kAnd:
+      case Opcode::kOr:
+      case Opcode::kNot:
+      case Opcode::kXor:
+      case Opcode::kAdd:
+      case Opcode::kSubtract:
+        return std::all_of(
+            i.operands().begin(), i.operands().end(),
+            [&](const Instruction* operand) { return IsOfPlaces(*operand, dims, parts); });
+      default:
+        return false;
+    }
+  }
+
   bool Goes(const Instruction& i) {
+    if (lanes_.masks.contains(&i)) return true;
     if (i.opcode() == Opcode::kReduce) return Reduces(i);
     const auto is_full = [&](const Instruction* x) { return form_.IsFull(x->shape()); };
     if (!is_full(&i)) {

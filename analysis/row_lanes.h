@@ -1,6 +1,7 @@
 // Which row computations can be written in vectors, and how vectors lie in their arrays.
 #pragma once
 
+#include "absl/container/flat_hash_set.h"
 #include "analysis/fusion_limits.h"
 #include "analysis/row_form.h"
 
@@ -11,6 +12,9 @@ struct RowLanes {
   DimVector dims;     // the fastest dimensions, slowest first, which are walked as one
   int64_t count = 1;  // elements in them
   DimVector outer;    // a row's dimensions that are not among them, slowest first
+  // Truth values of places alone (a causal mask: row >= column) and the integers that they are made
+  // of, of the size of all rows or smaller: their iotas give vectors of numbers.
+  absl::flat_hash_set<const Instruction*> masks;
 };
 
 // How the work of `members` (those of `form`, operands before users) on whole rows goes in vectors;

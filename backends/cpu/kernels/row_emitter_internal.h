@@ -85,6 +85,7 @@ class RowEmitter {
   // ---- row_lanes.cc: in vectors ----
   void BindLanes();
   void BindColumnValues();
+  void BindMasks();
   bool VariesInLanes(const Instruction& broadcast) const;
   llvm::Value* Spread(const Instruction* broadcast);
   void EmitSplats(int pass);

@@ -52,7 +52,7 @@ void RowEmitter::BindLanes() {
     });
   }
   for (const Instruction* i : plan_.body) {
-    if (!form_.IsFullBroadcast(*i)) continue;
+    if (!form_.IsFullBroadcast(*i) || plan_.covered.masks.contains(i)) continue;
     emitter_.Bind(i, [this, i](const ElementIndex&) {
       if (const auto known = splats_.find(i); known != splats_.end())
         return ScalarValue{known->second};
@@ -60,6 +60,30 @@ void RowEmitter::BindLanes() {
     });
   }
   if (plan_.columns) BindColumnValues();
+  BindMasks();
+}
+
+// The numbers of the lanes, or what is the same for all of them, as vectors: what is computed of
+// these is vectors as well.
+void RowEmitter::BindMasks() {
+  for (const Instruction* i : plan_.covered.masks) {
+    if (i->opcode() == Opcode::kIota) {
+      const int64_t d = i->attr<IotaAttrs>().iota_dimension;
+      emitter_.Bind(i, [this, i, d](const ElementIndex& index) {
+        llvm::Type* const type = MemoryType(b_.getContext(), i->shape().type);
+        llvm::Value* const first = Splat(b_.CreateTrunc(index.multi[d], type));
+        if (index.multi[d] != multi_[plan_.covered.dims.back()]) return ScalarValue{first};
+        std::vector<llvm::Constant*> lanes;  // of the even or the odd elements of pairs
+        for (int64_t k = 0; k < plan_.lanes; ++k)
+          lanes.push_back(llvm::ConstantInt::get(type, plan_.pairs ? 2 * k + odd_ : k));
+        return ScalarValue{b_.CreateAdd(first, llvm::ConstantVector::get(lanes))};
+      });
+    } else if (i->opcode() == Opcode::kBroadcast && i->operand(0)->shape().IsScalar()) {
+      emitter_.Bind(i, [this, i](const ElementIndex&) {
+        return ScalarValue{Splat(emitter_.Emit(i->operand(0), ElementIndex::Multi({})).re)};
+      });
+    }
+  }
 }
 
 // What has an element a column is a vector.
@@ -152,7 +176,7 @@ void RowEmitter::EmitSplats(int pass) {
   const auto needed = NeededIn(plan_, pass);
   for (const Instruction* i : plan_.body)
     if (form_.IsFullBroadcast(*i) && needed.contains(i) && !splats_.contains(i) &&
-        !(plan_.only_reduces() && VariesInLanes(*i)) &&
+        !plan_.covered.masks.contains(i) && !(plan_.only_reduces() && VariesInLanes(*i)) &&
         (i->operand(0)->shape().IsScalar() || !form_.IsAlongRow(*i)))
       splats_[i] = Splat(Spread(i));
   for (const Instruction* i : plan_.body) {
@@ -238,7 +262,9 @@ Values RowEmitter::EmitPieces(int pass, const std::vector<Accumulators>& reducti
         llvm::Value* first = Scale(b_, group, plan_.step() * unrolled);
         for (int64_t u = 0; u < unrolled; ++u) {
           llvm::Value* at = u == 0 ? first : b_.CreateNSWAdd(first, b_.getInt64(u * plan_.step()));
-          multi_[plan_.covered.dims.back()] = at;
+          // An instruction of its own, by which masks tell it from other indices.
+          const bool marked = !plan_.covered.masks.empty() && llvm::isa<llvm::Constant>(at);
+          multi_[plan_.covered.dims.back()] = marked ? b_.CreateFreeze(at) : at;
           at_ = plan_.covered.outer.empty() ? at : b_.CreateNSWAdd(before, at);
           place_ = b_.CreateNSWAdd(start, at);
           EmitStep(pass, reductions, values, used, next);

@@ -87,6 +87,23 @@ def cases(parts, only, sample, shard):
                 yield name, function, factor[0] if factor else 1.0
 
 
+class Verdicts:
+    """What became of the cases so far, in a file, so that a worker that starts again goes on behind them."""
+
+    def __init__(self, path):
+        self.path = pathlib.Path(path)
+        lines = self.path.read_text(encoding="utf-8").splitlines() if self.path.exists() else []
+        self.of = dict(line.split("\t") for line in lines)
+
+    def add(self, name, verdict):
+        self.of[name] = verdict
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(f"{name}\t{verdict}\n")
+
+    def count(self, verdict):
+        return sum(1 for found in self.of.values() if found == verdict)
+
+
 def worker(options):
     """Runs the cases; prints a line per failure and the sum."""
     import warnings
@@ -97,37 +114,36 @@ def worker(options):
     jax.config.update("jax_enable_x64", True)
     ours, theirs = jax.devices("hlokit")[0], jax.devices("cpu")[0]
     shard = tuple(int(number) for number in options.shard.split("/"))
-    right, failures, refused, ended = 0, [], 0, set(pathlib.Path(options.ended).read_text(encoding="utf-8").split("\n"))
+    verdicts = Verdicts(options.verdicts)
     start = time.monotonic()
 
     def note(platform, name):
         pathlib.Path(options.progress).write_text(f"{platform} {name}", encoding="utf-8")
 
     for name, function, factor in cases(options.parts.split(","), re.compile(options.only), options.sample, shard):
-        if name in ended:
+        if name in verdicts.of:
             continue
         note("cpu", name)
         expected = run(function, theirs)
         if isinstance(expected, str):
-            refused += 1
+            verdicts.add(name, "refused")
             if options.verbose:
                 print(f"refused\t{name}\t{expected}", flush=True)
             continue
         note("hlokit", name)
         found = difference(run(function, ours), expected, factor)
-        if found is None:
-            right += 1
-        else:
-            failures.append(name)
+        verdicts.add(name, "agrees" if found is None else "differs")
+        if found is not None:
             print(f"{name}\t{found}", flush=True)
-        if (right + len(failures)) % 300 == 0:
+        if len(verdicts.of) % 300 == 0:
             jax.clear_caches()
-            print(f"# {right + len(failures)} cases, {len(failures)} differ, {time.monotonic() - start:.0f} s", flush=True)
+            print(f"# {len(verdicts.of)} cases, {verdicts.count('differs')} differ, {time.monotonic() - start:.0f} s", flush=True)
     note("end", "")
-    failures += options.crash
-    total = right + len(failures)
-    print(f"{right} of {total} cases agree ({100 * right / max(1, total):.2f} %), {refused} refused by JAX's CPU", flush=True)
-    os._exit(0 if total and len(failures) * 100 <= total * (100 - options.bar) else 1)
+    right, differ = verdicts.count("agrees"), verdicts.count("differs")
+    total = right + differ
+    print(f"{right} of {total} cases agree ({100 * right / max(1, total):.2f} %), {verdicts.count('refused')} refused by JAX's CPU, "
+          f"{verdicts.count('ended')} end it", flush=True)
+    os._exit(0 if total and differ * 100 <= total * (100 - options.bar) else 1)
 
 
 def main():
@@ -142,8 +158,8 @@ def main():
     parser.add_argument("--verbose", action="store_true", help="prints what JAX's CPU refuses too")
     parser.add_argument("--bar", type=float, default=99.0)
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
-    parser.add_argument("--ended", help=argparse.SUPPRESS)
-    parser.add_argument("--crash", action="append", default=[], help=argparse.SUPPRESS)
+    parser.add_argument("--seconds", type=float, default=240, help="that a case may take; default %(default)s")
+    parser.add_argument("--verdicts", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.worker:
         return worker(options)
@@ -158,24 +174,25 @@ def main():
 
 
 def run_to_the_end(options, environment, folder):
-    """Starts the worker again behind a case that ended its process: one that JAX's CPU ends is no case. Gives its status.
-
-    The cases before that one are run once more; a failure of theirs is printed twice.
-    """
-    progress, ended = pathlib.Path(options.progress or folder / "progress"), folder / "ended"
-    ended.touch()
-    command = [options.python, __file__, *sys.argv[1:], "--progress", str(progress), "--ended", str(ended), "--worker"]
+    """Starts the worker again behind a case that ends its process, or that it does not end: one of JAX's CPU is no case. Gives its status."""
+    progress, verdicts = pathlib.Path(options.progress or folder / "progress"), folder / "verdicts"
+    command = [options.python, __file__, *sys.argv[1:], "--progress", str(progress), "--verdicts", str(verdicts), "--worker"]
     while True:
         progress.write_text("start ", encoding="utf-8")
-        status = subprocess.run(command, env=environment, check=False).returncode
+        process = subprocess.Popen(command, env=environment)
+        stuck = False
+        while process.poll() is None:
+            time.sleep(0.2)
+            stuck = time.time() - progress.stat().st_mtime > options.seconds
+            if stuck:
+                process.kill()
+                process.wait()
         platform, _, name = progress.read_text(encoding="utf-8").partition(" ")
         if platform not in ("cpu", "hlokit"):
-            return status
-        print(f"{name}\tends the process of {platform} ({status})", flush=True)
-        if platform == "hlokit":
-            command += ["--crash", name]
-        with ended.open("a", encoding="utf-8") as file:
-            file.write(name + "\n")
+            return process.returncode
+        how = f"is not ended by {platform} in {options.seconds:.0f} s" if stuck else f"ends the process of {platform} ({process.returncode})"
+        print(f"{name}\t{how}", flush=True)
+        Verdicts(verdicts).add(name, "ended" if platform == "cpu" else "differs")
 
 
 if __name__ == "__main__":

@@ -110,18 +110,12 @@ class LaneRules {
         for (const int64_t d : i.attr<BroadcastAttrs>().dimensions) inside.push_back(dims[d]);
         return from.shape().ElementCount() > 1 && IsOfPlaces(from, inside, parts);
       }
-      case Opcode::kCompare:
-      case Opcode::kAnd:
-      case Opcode::kOr:
-      case Opcode::kNot:
-      case Opcode::kXor:
-      case Opcode::kAdd:
-      case Opcode::kSubtract:
-        return std::all_of(
-            i.operands().begin(), i.operands().end(),
-            [&](const Instruction* operand) { return IsOfPlaces(*operand, dims, parts); });
       default:
-        return false;
+        return HasTrait(i.opcode(), kVectorForm) &&
+               Facts(i.opcode()).cost == CostClass::kArithmetic &&
+               std::all_of(
+                   i.operands().begin(), i.operands().end(),
+                   [&](const Instruction* operand) { return IsOfPlaces(*operand, dims, parts); });
     }
   }
 

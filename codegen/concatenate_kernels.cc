@@ -35,13 +35,6 @@ absl::flat_hash_set<const Instruction*> ArraysOf(const Expression& e, const Inst
   return arrays;
 }
 
-// Whether a loop may compute both: what one reads, the other reads too.
-bool ShareALoop(const Expression& e, const Instruction* a, const Instruction* b) {
-  if (a->shape().dims != b->shape().dims) return false;
-  const auto arrays = ArraysOf(e, a);
-  return !arrays.empty() && arrays == ArraysOf(e, b);
-}
-
 void AddLoop(const KernelRequest& request, const std::vector<Part>& parts, int64_t d,
              std::vector<Kernel>& out) {
   const Expression& e = request.expression;
@@ -86,16 +79,20 @@ bool AddConcatenateKernels(const KernelRequest& request, AddPart add_part, size_
   const Expression& e = request.expression;
   if (e.roots.size() != 1 || e.roots[0]->opcode() != Opcode::kConcatenate) return false;
   const int64_t d = e.roots[0]->attr<DimensionsAttrs>().dimensions[0];
-  std::vector<Part> together;
+  std::vector<Part> together;  // of one shape, which read the same arrays
+  absl::flat_hash_set<const Instruction*> read;
   const auto add_together = [&] {
     if (!together.empty()) AddLoop(request, together, d, out);
     together.clear();
   };
   int64_t start = 0;
   for (const Instruction* part : e.roots[0]->operands()) {
-    if (together.size() >= max_together ||
-        (!together.empty() && !ShareALoop(e, together[0].value, part)))
+    absl::flat_hash_set<const Instruction*> arrays;
+    if (max_together > 1) arrays = ArraysOf(e, part);
+    if (together.size() >= max_together || arrays.empty() || arrays != read ||
+        (!together.empty() && together[0].value->shape().dims != part->shape().dims))
       add_together();
+    read = std::move(arrays);
     if (add_part == nullptr || !add_part(e, part, d, start, out)) together.push_back({part, start});
     start += part->shape().dims[d];
   }

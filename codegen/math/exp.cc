@@ -76,6 +76,14 @@ double ExpLowerBound(Val x) { return x.is_f64() ? -746 : -105; }
 // underflows to 0 takes x86 some 150 cycles, and a mask makes many of them.
 Val ZeroBelow(Val x, Val scaled) { return Select(x < ExpLowerBound(x), scaled.Const(0), scaled); }
 
+// (1 + p) * 2^k for the parts that `x`, where it is not too small, was reduced to with twice the
+// bias: two steps keep subnormal results and overflow right.
+Val ScaledInTwoSteps(Val x, Val p, Val biased) {
+  Val half = biased >> 1;
+  Val scale = PowerOfTwo(half, x);
+  return ZeroBelow(x, Fma(p, scale, scale)) * PowerOfTwo(biased - half, x);
+}
+
 // e^x for x up to 0: the powers of two, all shifted upwards, are normal numbers, and one product
 // brings them back.
 Val ExpUpToZero(Val x) {
@@ -97,15 +105,11 @@ Val ExpInRange(Val x) {
   return Fma(p, scale, scale);
 }
 
-// Two steps keep subnormal results and overflow right.
 Val Exp(Val x) {
   Val bounded = AtLeast(AtMost(x, ExpUpperBound(x)), ExpLowerBound(x));
   Reduced reduced = ReduceByLn2(bounded, 2 * LayoutOf(x).bias);
   Val r = reduced.r;
-  Val p = Fma(r * r, ExpTail(r), r);
-  Val half = reduced.biased >> 1;
-  Val scale = PowerOfTwo(half, x);
-  return ZeroBelow(x, Fma(p, scale, scale)) * PowerOfTwo(reduced.biased - half, x);
+  return ScaledInTwoSteps(x, Fma(r * r, ExpTail(r), r), reduced.biased);
 }
 
 Val ExpOfNegative(Val x) { return ExpUpToZero(x); }
@@ -118,9 +122,7 @@ Val ExpOfSum(Val x, Val x_low) {
   Val low_part = low + reduced.r_low;
   Val tail = r * r * ExpTail(r);
   Val p = r + (tail + Fma(low_part, r + tail, low_part));
-  Val half = reduced.biased >> 1;
-  Val scale = PowerOfTwo(half, x);
-  return Fma(p, scale, scale) * PowerOfTwo(reduced.biased - half, x);
+  return ScaledInTwoSteps(x, p, reduced.biased);
 }
 
 // Below -40 the result is -1 in double precision, and 1 / scale would overflow.

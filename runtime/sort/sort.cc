@@ -224,16 +224,6 @@ void SortByKey(void* ctx, const HlokitSortDesc& d, const Columns& columns) {
 
 constexpr int64_t kInsertionRun = 12;
 
-template <typename Less>
-void InsertionSort(int64_t* order, int64_t count, const Less& less) {
-  for (int64_t i = 1; i < count; ++i) {
-    const int64_t moving = order[i];
-    int64_t j = i;
-    for (; j > 0 && less(moving, order[j - 1]); --j) order[j] = order[j - 1];
-    order[j] = moving;
-  }
-}
-
 // Stable; ends whatever `less` says.
 template <typename Less>
 void MergeSort(int64_t* order, int64_t* spare, int64_t count, const Less& less) {

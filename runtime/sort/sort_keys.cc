@@ -15,16 +15,6 @@ namespace {
 // Short rows: a call of vqsort costs a system call (it asks the kernel for random bits).
 constexpr int64_t kMaxInserted = 24;
 
-template <typename Key>
-void InsertionSort(Key* keys, int64_t count) {
-  for (int64_t i = 1; i < count; ++i) {
-    const Key key = keys[i];
-    int64_t at = i;
-    for (; at > 0 && key < keys[at - 1]; --at) keys[at] = keys[at - 1];
-    keys[at] = key;
-  }
-}
-
 #if defined(HLOKIT_WITH_HIGHWAY)
 template <typename Key>
 void SortKeys(Key* keys, int64_t count) {
@@ -43,7 +33,10 @@ void SortKeys(Key* keys, int64_t count) {
 
 template <typename Key>
 void SortRow(Key* keys, int64_t count) {
-  count <= kMaxInserted ? InsertionSort(keys, count) : SortKeys(keys, count);
+  if (count <= kMaxInserted)
+    InsertionSort(keys, count, [](const Key& a, const Key& b) { return a < b; });
+  else
+    SortKeys(keys, count);
 }
 
 }  // namespace

@@ -101,6 +101,17 @@ EntryOf<U> MakeEntry(U key, int64_t index) {
 inline int64_t IndexOf(uint64_t entry) { return static_cast<uint32_t>(entry); }
 inline int64_t IndexOf(const LongEntry& entry) { return static_cast<int64_t>(entry.index); }
 
+// Stable; ends whatever `less` says.
+template <typename Entry, typename Less>
+void InsertionSort(Entry* entries, int64_t count, const Less& less) {
+  for (int64_t i = 1; i < count; ++i) {
+    const Entry moving = entries[i];
+    int64_t j = i;
+    for (; j > 0 && less(moving, entries[j - 1]); --j) entries[j] = entries[j - 1];
+    entries[j] = moving;
+  }
+}
+
 // Ascending, by Highway's vectorized quicksort or what stands in for it (a counting sort for
 // bytes).
 void SortAscending(uint8_t* keys, int64_t count);

@@ -81,7 +81,8 @@ void Product<T>::Run() {
   if (tall && (frozen_b_ != nullptr || whole_b * int64_t{sizeof(T)} <= kPackedBytes))
     return RunTall(whole_b);
   if (Streams()) return RunStreamed();
-  if (rows_ > kStreamingRows && panels_n_ >= 2 * threads && FillsNext()) direct_b_ = false;
+  if (!serial_ && rows_ > kStreamingRows && panels_n_ >= 2 * threads && FillsNext())
+    direct_b_ = false;
   const bool wide = rows_ <= kWideRows && panels_n_ >= 2 * threads && !direct_b_ && !serial_;
   if (wide && FillsNext()) return RunFilling();
   if (wide && slabs_ * panels_m_ * PanelA() * int64_t{sizeof(T)} <= kPackedBytes) return RunWide();

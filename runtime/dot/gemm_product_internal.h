@@ -19,9 +19,10 @@ constexpr int64_t kPackedTogether = 8;            // panels of B, and
 constexpr int64_t kRowsTogether = 4;              // rows of it, or
 constexpr int64_t kTransposedTogether = 16;       // rows that are transposed
 constexpr int64_t kMinStreamedWeights = 1 << 14;  // of a byte, that are not packed
-constexpr int64_t kStreamedBytes = 1 << 20;  // of B, which the second-level cache does not hold
-constexpr int64_t kFewTiles = 6;             // are too few for the threads where sums are deep:
-constexpr int64_t kDeepPart = 512;           // positions of k at least that make a part, and
+constexpr int64_t kStreamedBytes = 1 << 20;      // of B, which the second-level cache does not hold
+constexpr int64_t kMaxUnpackedBytes = 24 << 10;  // of B that many rows of A read in place
+constexpr int64_t kFewTiles = 6;                 // are too few for the threads where sums are deep:
+constexpr int64_t kDeepPart = 512;               // positions of k at least that make a part, and
 constexpr int64_t kPageBytes = 4096;
 constexpr int64_t kLineBytes = 64;
 constexpr int64_t kPitchUnit = 16;      // elements that depths of slabs are multiples of
@@ -98,10 +99,12 @@ class Product {
   }
 
   // Whether micro kernels may read B in place: its rows are contiguous, and too little reuse would
-  // repay packing.
+  // repay packing, or the product is small and the first-level cache holds B as it lies.
   bool BReadable() {
     if (b_.outer.table != nullptr || b_.outer.stride != 1 || b_.k.table != nullptr) return false;
-    if (b_.negate_from < depth_ || panels_m_ > 2) return false;
+    const int64_t span_bytes = depth_ * b_.k.stride * ElementBytes(b_.type);
+    const bool in_cache = serial_ && span_bytes <= kMaxUnpackedBytes;
+    if (b_.negate_from < depth_ || (panels_m_ > 2 && !in_cache)) return false;
     if (b_.type == HLOKIT_BF16) return kernels_->micro_bf16[0][1] != nullptr;
     if (IsOfBytes()) return StreamingPays() && Streaming() != nullptr;
     return kernels_->pack_b(b_.type) == kernels_->pack_b(kOwnType) ||

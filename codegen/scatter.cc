@@ -139,54 +139,16 @@ class ScatterEmitter {
 void EmitSelectAndScatter(const Expression& e, const TilingPolicy& policy, Builder& b,
                           KernelArrays& arrays) {
   const Instruction* s = e.roots[0];
-  const Instruction* operand = s->operand(0);
   const Instruction* source = s->operand(1);
-  const Window& window = s->attr<WindowAttrs>().window;
-  const Shape& from = operand->shape();
   ElementEmitter emitter(b);
   BindLeaves(emitter, e, arrays);
   const IterationSpace outer(source->shape(), Walk::kDimensions, policy);
   outer.Emit(b, b.Index(0), b.Index(outer.units()), [&](const ElementIndex& at) {
     emitter.BeginScope();
-    // Carried: whether anything is chosen yet, the chosen value, and its index.
-    const ScalarValue zero = ZeroElement(b, from.type);
-    Values start = {b.getFalse()};
-    for (llvm::Value* v : Flatten({zero})) start.push_back(v);
-    const size_t value_end = start.size();
-    for (int64_t d = 0; d < from.rank(); ++d) start.push_back(b.Index(0));
-    std::vector<llvm::Value*> index(from.rank());
-    std::function<Values(int64_t, llvm::Value*, const Values&)> nest =
-        [&](int64_t d, llvm::Value* inside, const Values& carried) -> Values {
-      if (d < from.rank()) {
-        const WindowDim& w = window[d];
-        return EmitLoopCarrying(b, w.size, carried, [&](llvm::Value* step, const Values& inner) {
-          llvm::Value* place =
-              b.CreateNSWAdd(Scale(b, at.multi[d], w.stride), Scale(b, step, w.window_dilation));
-          place = b.CreateNSWSub(place, b.Index(w.pad_low));
-          llvm::Value* valid = b.CreateICmpULT(place, b.Index(from.dims[d]));
-          index[d] = b.CreateSelect(valid, place, b.Index(0));
-          emitter.BeginScope();
-          Values next = nest(d + 1, b.CreateAnd(inside, valid), inner);
-          emitter.EndScope();
-          return next;
-        });
-      }
-      const ScalarValue candidate = emitter.Emit(operand, ElementIndex::Multi(index));
-      const Values held(carried.begin() + 1, carried.begin() + value_end);
-      const ScalarValue chosen = Unflatten(held, {&zero, 1})[0];
-      llvm::Value* keep = emitter.Apply(*s->called(0), {chosen, candidate})[0].re;
-      llvm::Value* take = b.CreateAnd(inside, b.CreateNot(b.CreateAnd(carried[0], keep)));
-      Values fresh = {b.getTrue()};
-      for (llvm::Value* v : Flatten({candidate})) fresh.push_back(v);
-      for (llvm::Value* v : index) fresh.push_back(v);
-      for (size_t k = 0; k < fresh.size(); ++k)
-        fresh[k] = b.CreateSelect(take, fresh[k], carried[k]);
-      return fresh;
-    };
-    const Values chosen = nest(0, b.getTrue(), start);
-    EmitIf(b, chosen[0], [&] {
+    SelectedElement selected = EmitSelectedElement(emitter, *s, at);
+    EmitIf(b, selected.any, [&] {
       emitter.BeginScope();
-      const ElementIndex target = ElementIndex::Multi({chosen.begin() + value_end, chosen.end()});
+      const ElementIndex target = ElementIndex::Multi(std::move(selected.at));
       const ArrayRef result = arrays.result(0);
       const ScalarValue update = emitter.Emit(source, ElementIndex::Multi(at.multi));
       StoreTo(b, result, target,

@@ -1,4 +1,5 @@
-// Starts of windows: what the indices say, by the dimensions that they are about.
+// Starts of windows: what the indices say, by the dimensions that they are about. A selection is a
+// nest of loops over the window that carries what is selected so far and its place.
 #include "codegen/scatter_starts.h"
 
 #include "ops/dim_lists.h"
@@ -65,6 +66,77 @@ ScatterStart EmitScatterStart(ElementEmitter& emitter, const Instruction& scatte
     start.at[dims.input_batching_dims[k]] = index[batch[from]];
   }
   return start;
+}
+
+namespace {
+
+class Selection {
+ public:
+  Selection(ElementEmitter& emitter, const Instruction& s, const ElementIndex& source)
+      : emitter_(emitter),
+        b_(emitter.builder()),
+        s_(s),
+        from_(s.operand(0)->shape()),
+        source_(source),
+        zero_(ZeroElement(b_, from_.type)),
+        index_(static_cast<size_t>(from_.rank())) {}
+
+  SelectedElement Emit() {
+    Values start = {b_.getFalse()};
+    for (llvm::Value* v : Flatten({zero_})) start.push_back(v);
+    const auto places = static_cast<int64_t>(start.size());
+    for (int64_t d = 0; d < from_.rank(); ++d) start.push_back(b_.Index(0));
+    const Values chosen = Nest(0, b_.getTrue(), start);
+    return {{chosen.begin() + places, chosen.end()}, chosen[0]};
+  }
+
+ private:
+  // The loops from dimension `d` on. Carried: whether anything is chosen yet, the chosen value, its
+  // index.
+  Values Nest(int64_t d, llvm::Value* inside, const Values& carried) {
+    if (d == from_.rank()) return Next(inside, carried);
+    const WindowDim& w = s_.attr<WindowAttrs>().window[d];
+    return EmitLoopCarrying(b_, w.size, carried, [&](llvm::Value* step, const Values& inner) {
+      llvm::Value* place = b_.CreateNSWAdd(Scale(b_, source_.multi[d], w.stride),
+                                           Scale(b_, step, w.window_dilation));
+      place = b_.CreateNSWSub(place, b_.Index(w.pad_low));
+      llvm::Value* const valid = b_.CreateICmpULT(place, b_.Index(from_.dims[d]));
+      index_[d] = b_.CreateSelect(valid, place, b_.Index(0));
+      emitter_.BeginScope();
+      Values next = Nest(d + 1, b_.CreateAnd(inside, valid), inner);
+      emitter_.EndScope();
+      return next;
+    });
+  }
+
+  Values Next(llvm::Value* inside, const Values& carried) {
+    const ScalarValue candidate = emitter_.Emit(s_.operand(0), ElementIndex::Multi(index_));
+    const Values held(carried.begin() + 1, carried.end() - from_.rank());
+    const ScalarValue chosen = Unflatten(held, {&zero_, 1})[0];
+    llvm::Value* const keep = emitter_.Apply(*s_.called(0), {chosen, candidate})[0].re;
+    llvm::Value* const take = b_.CreateAnd(inside, b_.CreateNot(b_.CreateAnd(carried[0], keep)));
+    Values fresh = {b_.getTrue()};
+    for (llvm::Value* v : Flatten({candidate})) fresh.push_back(v);
+    for (llvm::Value* v : index_) fresh.push_back(v);
+    for (size_t k = 0; k < fresh.size(); ++k)
+      fresh[k] = b_.CreateSelect(take, fresh[k], carried[k]);
+    return fresh;
+  }
+
+  ElementEmitter& emitter_;
+  Builder& b_;
+  const Instruction& s_;
+  const Shape& from_;
+  const ElementIndex& source_;
+  const ScalarValue zero_;
+  std::vector<llvm::Value*> index_;  // of the candidate
+};
+
+}  // namespace
+
+SelectedElement EmitSelectedElement(ElementEmitter& emitter, const Instruction& select_and_scatter,
+                                    const ElementIndex& source) {
+  return Selection(emitter, select_and_scatter, source).Emit();
 }
 
 }  // namespace hlokit

@@ -1,4 +1,4 @@
-// Where the windows of a scatter's updates lie.
+// Where the windows of a scatter's updates lie, and which elements a select-and-scatter selects.
 #pragma once
 
 #include <vector>
@@ -25,6 +25,16 @@ struct ScatterStart {
 // Of the window that `index` (by dimension of the updates) numbers.
 ScatterStart EmitScatterStart(ElementEmitter& emitter, const Instruction& scatter,
                               absl::Span<llvm::Value* const> index);
+
+// The element of the operand that a select-and-scatter selects for an element of its source: where
+// it is, and whether there is one (a window may lie in the padding alone).
+struct SelectedElement {
+  std::vector<llvm::Value*> at;
+  llvm::Value* any;
+};
+// `source` has its index by dimension.
+SelectedElement EmitSelectedElement(ElementEmitter& emitter, const Instruction& select_and_scatter,
+                                    const ElementIndex& source);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

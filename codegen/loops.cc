@@ -114,6 +114,31 @@ Values EmitLoopCarrying(Builder& b, llvm::Value* begin, llvm::Value* end, const 
   return EmitLoopGeneral(b, begin, end, initial, body);
 }
 
+Values EmitWhile(Builder& b, const Values& initial,
+                 absl::FunctionRef<llvm::Value*(const Values&)> condition,
+                 absl::FunctionRef<Values(const Values&)> body) {
+  llvm::BasicBlock* const before = b.GetInsertBlock();
+  llvm::BasicBlock *const header = NewBlock(b, "test"), *const loop = NewBlock(b, "again"),
+                          *const exit = NewBlock(b, "exit");
+  b.CreateBr(header);
+  b.SetInsertPoint(header);
+  Values carried;
+  for (llvm::Value* const v : initial) {
+    llvm::PHINode* const phi = b.CreatePHI(v->getType(), 2);
+    phi->addIncoming(v, before);
+    carried.push_back(phi);
+  }
+  llvm::Value* const again = condition(carried);
+  b.CreateCondBr(again, loop, exit);
+  b.SetInsertPoint(loop);
+  const Values next = body(carried);
+  for (size_t k = 0; k < carried.size(); ++k)
+    llvm::cast<llvm::PHINode>(carried[k])->addIncoming(next[k], b.GetInsertBlock());
+  b.CreateBr(header);
+  b.SetInsertPoint(exit);
+  return carried;
+}
+
 void EmitIf(Builder& b, llvm::Value* condition, absl::FunctionRef<void()> body) {
   llvm::BasicBlock* then = NewBlock(b, "then");
   llvm::BasicBlock* join = NewBlock(b, "join");

@@ -38,6 +38,10 @@ Values EmitLoopCarrying(Builder& b, int64_t count, const Values& initial,
                         absl::FunctionRef<Values(llvm::Value*, const Values&)> body);
 Values EmitLoopCarrying(Builder& b, llvm::Value* begin, llvm::Value* end, const Values& initial,
                         absl::FunctionRef<Values(llvm::Value*, const Values&)> body);
+// while (condition(carried)) carried = body(carried); returns what is carried at the end.
+Values EmitWhile(Builder& b, const Values& initial,
+                 absl::FunctionRef<llvm::Value*(const Values&)> condition,
+                 absl::FunctionRef<Values(const Values&)> body);
 
 // if (condition) body().
 void EmitIf(Builder& b, llvm::Value* condition, absl::FunctionRef<void()> body);

@@ -16,6 +16,7 @@
 #include "backends/cuda/row_kernels.h"
 #include "backends/cuda/scan_kernels.h"
 #include "backends/cuda/scatter_kernels.h"
+#include "backends/cuda/scatter_run_kernels.h"
 #include "backends/cuda/select_scatter_kernels.h"
 #include "backends/cuda/sort_kernels.h"
 #include "backends/cuda/split_row_kernels.h"
@@ -52,6 +53,7 @@ bool AddLongConcatenateKernels(const KernelRequest& request, std::vector<Kernel>
 
 constexpr KernelStrategy kStrategies[] = {{"sort", AddSortKernels},
                                           {"top k", AddTopKKernels},
+                                          {"scatter in runs", AddScatterRunKernels},
                                           {"scatter by search", AddSearchedScatterKernels},
                                           {"select and scatter", AddSelectScatterKernels},
                                           {"scatter in order", AddScatterKernels},

@@ -19,7 +19,8 @@
 // update of a target, whose neighbour before has another one, goes on to the last,
 //   thread u:  if (indices[u - 1] != indices[u])
 //                for (v = u; indices[v] == indices[u]; ++v) r[indices[u]] += updates[v]
-// Cost: update elements, and the commonest target's updates one after the other.
+// Cost: update elements, and the commonest target's updates one after the other; sums of floats
+// share long runs among threads (scatter_run_kernels.cc).
 //
 // Sums, maxima and the like of integers of 32 and 64 bits do not depend on the order: the base is
 // copied (or lies in place), and each thread combines one update element by an atomic operation.
@@ -36,104 +37,26 @@
 // Cost: some 30 instructions for 32 elements and 10 for each further update of the commonest
 // target.
 //
-// Limits: kMaxSteps in all; more are done in order by one thread (codegen/scatter.cc).
+// Batches of updates that have batches of the base for themselves are looked through alone.
+//
+// Limits: kMaxSearchSteps in all; more are done in order by one thread (codegen/scatter.cc).
 #include "backends/cuda/scatter_kernels.h"
 
 #include <algorithm>
 
+#include "backends/cuda/scatter_plan_internal.h"
 #include "backends/cuda/thread_group.h"
 #include "codegen/scatter_starts.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "ops/dim_lists.h"
-#include "passes/rewrite/hlo_writer.h"
 
 namespace hlokit {
 namespace {
 
-constexpr int64_t kMaxSteps = int64_t{1} << 34;
-constexpr double kLongSearch = 1 << 26;  // steps; shorter ones need not believe what is said
-// Steps of a search that a launch for the base would cost.
-constexpr int64_t kLaunchSteps = 1 << 16;
 // What one warp does alone: elements of the base and of the updates.
 constexpr int64_t kMaxTeamElements = 4096;
 // Instructions: of a step of a search, of 32 elements of the base or the updates for a team.
 constexpr int64_t kStepCost = 8, kTeamBaseCost = 12, kTeamUpdateCost = 100;
-
-// A scatter's work: which of the two ways, and the numbers of both.
-struct ScatterPlan {
-  Expression e;
-  const Instruction* scatter;
-  int64_t arrays;  // that are scattered together
-  DimVector batch;
-  int64_t windows = 1;
-  bool by_result = false;
-  bool in_runs = false;  // updates of a target lie together
-  // How memory combines them itself, where this is worth it.
-  std::optional<llvm::AtomicRMWInst::BinOp> atomic = std::nullopt;
-
-  const Shape& base() const { return scatter->operand(0)->shape(); }
-  const Shape& updates() const { return scatter->operand(arrays + 1)->shape(); }
-  const ScatterAttrs& dims() const { return scatter->attr<ScatterAttrs>(); }
-};
-
-// Whether windows lie at the same place or have no element in common.
-bool HasDisjointWindows(const Instruction& scatter) {
-  const DimVector& scattered = scatter.attr<ScatterAttrs>().scatter_dims_to_operand_dims;
-  return std::all_of(scattered.begin(), scattered.end(),
-                     [&](int64_t d) { return ScatterWindowSize(scatter, d) == 1; });
-}
-
-std::optional<llvm::AtomicRMWInst::BinOp> AtomicOf(const Instruction& scatter) {
-  using Atomic = llvm::AtomicRMWInst;
-  const std::optional<Opcode> combine = OrderlessCombiner(scatter);
-  if (!combine.has_value()) return std::nullopt;
-  const ElementType type = scatter.operand(0)->shape().type;
-  const bool is_signed = IsSigned(type) && IsInteger(type);
-  if (IsFloat(type)) return *combine == Opcode::kMaximum ? Atomic::FMax : Atomic::FMin;
-  switch (*combine) {
-    case Opcode::kAdd:
-      return Atomic::Add;
-    case Opcode::kMaximum:
-      return is_signed ? Atomic::Max : Atomic::UMax;
-    case Opcode::kMinimum:
-      return is_signed ? Atomic::Min : Atomic::UMin;
-    case Opcode::kAnd:
-      return Atomic::And;
-    case Opcode::kOr:
-      return Atomic::Or;
-    default:
-      return Atomic::Xor;
-  }
-}
-
-std::optional<ScatterPlan> PlanScatter(const Expression& e) {
-  const Instruction* root = e.roots[0];
-  if (root->opcode() != Opcode::kScatter) return std::nullopt;
-  ScatterPlan plan{e, root, (root->operand_count() - 1) / 2, ScatterBatchDims(*root)};
-  for (const Instruction* r : e.roots)
-    if (r != root) return std::nullopt;
-  for (const Shape& shape : e.shapes)
-    if (IsSubByte(shape.type) || shape.MinorToMajor() != e.shapes[0].MinorToMajor())
-      return std::nullopt;
-  for (const int64_t d : plan.batch) plan.windows *= plan.updates().dims[d];
-  const int64_t base = plan.base().ElementCount(), updates = plan.updates().ElementCount();
-  if (base == 0 || updates == 0) return std::nullopt;
-  const auto steps = [&](int64_t threads) {
-    return static_cast<double>(threads) * static_cast<double>(plan.windows);
-  };
-  if (!plan.dims().unique_indices && steps(std::min(base, updates)) > kLaunchSteps)
-    plan.atomic = AtomicOf(*root);
-  plan.by_result = steps(base) <= 2 * steps(updates) + kLaunchSteps;
-  if (plan.atomic.has_value()) return plan;
-  if (plan.dims().indices_are_sorted && HasDisjointWindows(*root) &&
-      steps(std::min(base, updates)) >= kLongSearch) {
-    plan.in_runs = true;
-    plan.by_result = false;
-    return plan;
-  }
-  if (steps(plan.by_result ? base : updates) > static_cast<double>(kMaxSteps)) return std::nullopt;
-  return plan;
-}
 
 // Whether one warp alone takes fewer instructions than the search of all.
 bool IsForTeam(const ScatterPlan& plan) {
@@ -169,9 +92,8 @@ class SearchEmitter {
     DimVector order = plan_.batch;  // neighbouring threads have neighbours of one window
     for (const int64_t d : plan_.dims().update_window_dims) order.push_back(d);
     Delinearize(b_, unit, order, plan_.updates().dims, index);
-    int64_t window = 1;
-    for (const int64_t d : plan_.dims().update_window_dims) window *= plan_.updates().dims[d];
-    llvm::Value* const number = b_.CreateUDiv(unit, b_.Index(window));
+    llvm::Value* number = b_.CreateUDiv(unit, b_.Index(plan_.WindowElements()));
+    if (!plan_.tied.empty()) number = b_.CreateURem(number, b_.Index(plan_.windows));
     ScatterStart start = EmitScatterStart(emitter_, s_, index);
     EmitIf(b_, start.inside, [&] {
       emitter_.BeginScope();
@@ -360,7 +282,8 @@ class SearchEmitter {
   // Whether window number `number` has the target; `index` becomes the update element for it.
   llvm::Value* Hits(llvm::Value* number, std::vector<llvm::Value*>& index) {
     index.assign(plan_.updates().rank(), b_.Index(0));
-    Delinearize(b_, number, plan_.batch, plan_.updates().dims, index);
+    Delinearize(b_, number, plan_.searched, plan_.updates().dims, index);
+    for (const auto& [update, base] : plan_.tied) index[update] = target_[base];
     const ScatterStart start = EmitScatterStart(emitter_, s_, index);
     // An element of the base that equals the start of a window of one element lies inside.
     llvm::Value* hit = IsInsideWhereHit() ? b_.getTrue() : start.inside;
@@ -475,40 +398,31 @@ class SearchEmitter {
 
   // `base` combined with the updates from window number `first` on while they have the target.
   std::vector<ScalarValue> CombineRun(llvm::Value* first, const std::vector<ScalarValue>& base) {
-    llvm::BasicBlock* const before = b_.GetInsertBlock();
-    const auto block = [&](const char* name) {
-      return llvm::BasicBlock::Create(b_.getContext(), name, before->getParent());
+    Values start = Flatten(base);
+    start.push_back(first);
+    const auto values_of = [&](const Values& carried) {
+      return Unflatten(Values(carried.begin(), carried.end() - 1), base);
     };
-    llvm::BasicBlock *const header = block("run"), *const body = block("update"),
-                            *const done = block("end");
-    b_.CreateBr(header);
-    b_.SetInsertPoint(header);
-    llvm::PHINode* const number = b_.CreatePHI(b_.IndexType(), 2);
-    number->addIncoming(first, before);
-    Values values;
-    for (llvm::Value* const value : Flatten(base)) {
-      llvm::PHINode* const phi = b_.CreatePHI(value->getType(), 2);
-      phi->addIncoming(value, before);
-      values.push_back(phi);
-    }
-    emitter_.BeginScope();
     std::vector<llvm::Value*> index;
-    llvm::Value* const there = b_.CreateICmpULT(number, b_.Index(plan_.windows));
-    llvm::Value* const last = b_.Index(plan_.windows - 1);
-    llvm::Value* const hit =
-        Hits(b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, number, last), index);
-    b_.CreateCondBr(b_.CreateAnd(there, hit), body, done);
-    b_.SetInsertPoint(body);
     emitter_.BeginScope();
-    const Values next = Flatten(Combine(Unflatten(values, base), index));
+    const Values end = EmitWhile(
+        b_, start,
+        [&](const Values& carried) {
+          llvm::Value* const there = b_.CreateICmpULT(carried.back(), b_.Index(plan_.windows));
+          llvm::Value* const last = b_.Index(plan_.windows - 1);
+          llvm::Value* const hit =
+              Hits(b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, carried.back(), last), index);
+          return b_.CreateAnd(there, hit);
+        },
+        [&](const Values& carried) {
+          emitter_.BeginScope();
+          Values next = Flatten(Combine(values_of(carried), index));
+          emitter_.EndScope();
+          next.push_back(b_.CreateNSWAdd(carried.back(), b_.Index(1)));
+          return next;
+        });
     emitter_.EndScope();
-    number->addIncoming(b_.CreateNSWAdd(number, b_.Index(1)), b_.GetInsertBlock());
-    for (size_t k = 0; k < values.size(); ++k)
-      llvm::cast<llvm::PHINode>(values[k])->addIncoming(next[k], b_.GetInsertBlock());
-    b_.CreateBr(header);
-    b_.SetInsertPoint(done);
-    emitter_.EndScope();
-    return Unflatten(values, base);
+    return values_of(end);
   }
 
   // The same from the first window on; several steps are written out, so that most are a load, a

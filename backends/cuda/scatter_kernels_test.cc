@@ -174,18 +174,25 @@ ENTRY e {
   EXPECT_THAT(ptx, testing::HasSubstr("match.any.sync.b32"));  // by one warp
 }
 
-// Many rows: their updates are sorted, and each run of them combined by the thread of its first.
-TEST(ScatterKernelsTest, ManyRowsInRuns) {
-  const std::string text = R"(HloModule m
-add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }
+// Batches of places: a thread looks through the updates of its own alone.
+TEST(ScatterKernelsTest, BatchesOfPlaces) {
+  for (const int64_t size : {5, 900})
+    CheckOnSimulator(absl::Substitute(R"(HloModule m
+f { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }
 ENTRY e {
-  x = f32[1000,80] parameter(0)
-  i = s32[1200,1] parameter(1)
-  u = f32[1200,80] parameter(2)
-  ROOT r = f32[1000,80] scatter(x, i, u), update_window_dims={1}, inserted_window_dims={0},
-    scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add
-})";
-  CheckOnSimulator(text, 1e-4);  // the interpreter adds long sums in another order
+  x = f32[$0,6,3] parameter(0)
+  n = s32[70,6,1] iota(), iota_dimension=0
+  m = s32[70,6,1] iota(), iota_dimension=1
+  nm = s32[70,6,1] multiply(n, m)
+  nine = s32[70,6,1] broadcast(s32[] constant(9)), dimensions={}
+  i = s32[70,6,1] remainder(nm, nine)
+  u = f32[70,6,3] parameter(1)
+  ROOT r = f32[$0,6,3] scatter(x, i, u), update_window_dims={2}, inserted_window_dims={0},
+    scatter_dims_to_operand_dims={0}, input_batching_dims={1}, scatter_indices_batching_dims={1},
+    index_vector_dim=2, to_apply=f
+})",
+                                      size),
+                     1e-5);
 }
 
 }  // namespace

@@ -341,7 +341,7 @@ constexpr absl::string_view kRoundedReductionPasses =
     "reduce-window-rewriter{rounded}";
 constexpr absl::string_view kLegalizationPasses = "legalize";
 constexpr absl::string_view kGpuExpanderPasses =
-    "cholesky_expander,triangular_solve_expander,rng-expander,rng-bit-generator-expander,"
+    "cholesky_expander{columns},triangular_solve_expander,rng-expander,rng-bit-generator-expander,"
     "topk-decomposer{rows}";
 constexpr absl::string_view kInlineCallsPasses = "call-inliner{manual-bodies}";
 constexpr absl::string_view kDefusePasses = "defuser";

@@ -12,7 +12,8 @@ struct VerifyOptions {
   bool allow_unbounded = false;  // dimensions of unknown size, `?`
   // Takes what XLA's passes take as input although nothing executes it: instructions that mix float
   // types, a bare array as the result of rng-bit-generator or of a scan of one output, states of
-  // random integers of any size, aliases of other sizes.
+  // random integers of any size, aliases of other sizes, products and calls whose stated sizes are
+  // not those that follow from their operands, sizes as operands of rng.
   bool for_passes = false;
 };
 

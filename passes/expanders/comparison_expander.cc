@@ -65,7 +65,7 @@ absl::StatusOr<Instruction*> ExpandCompare(Instruction* i, Rewriter& r) {
 }  // namespace
 
 std::unique_ptr<Pass> CreateComparisonExpander() {
-  return MakeExpander("comparison-expander", ExpandCompare, /*everywhere=*/true);
+  return MakeExpander("comparison-expander", ExpandCompare, {.everywhere = true});
 }
 
 }  // namespace hlokit

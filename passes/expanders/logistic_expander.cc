@@ -20,7 +20,7 @@ absl::StatusOr<Instruction*> ExpandLogistic(Instruction* i, Rewriter& r) {
 }  // namespace
 
 std::unique_ptr<Pass> CreateLogisticExpander() {
-  return MakeExpander("logistic-expander", ExpandLogistic, /*everywhere=*/true);
+  return MakeExpander("logistic-expander", ExpandLogistic, {.everywhere = true});
 }
 
 }  // namespace hlokit

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
 #include "passes/expanders/rng_bits.h"
 #include "passes/framework/pass.h"
 #include "passes/rewrite/expander.h"
@@ -26,7 +28,49 @@ Instruction* WordsAs(HloWriter& w, Instruction* state, const Shape& shape) {
   return w.Reshape(pairs, shape.dims);
 }
 
-absl::StatusOr<Instruction*> ExpandBits(Instruction* i, Rewriter& r) {
+// Computations by what they make, so that those who want the same share one.
+class MadeComputations {
+ public:
+  // The computation that `key` stands for, or one that `make` fills.
+  template <typename Make>
+  Computation* Get(Module& module, const std::string& key, const Make& make) {
+    const auto known = made_.find(key);
+    Computation* found = known == made_.end() ? nullptr : module.FindComputation(known->second);
+    if (found != nullptr) return found;
+    Computation* body = module.AddComputation("rng");
+    Rewriter inside(*body);
+    HloWriter w(inside);
+    body->set_root(make(w, *body));
+    made_[key] = body->id();
+    return body;
+  }
+
+ private:
+  absl::flat_hash_map<std::string, int64_t> made_;
+};
+
+// rng-bit-generator's own states: the key, then a counter of one word, or of two, of which the key
+// is the high one where the state has none.
+Instruction* GeneratedBits(HloWriter& w, Computation& body, const Instruction& i) {
+  const Shape& result = i.shape().elements[0];
+  const Shape& values = i.shape().elements[1];
+  Instruction* state = Words64(w, body.AddParameter(0, i.operand(0)->shape(), "state"));
+  const int64_t words = state->shape().dims[0];
+  Instruction* key = w.Reshape(w.SliceOf(state, 0, 0, 1), {});
+  RandomBits bits;
+  if (i.attr<RngBitGeneratorAttrs>().algorithm == RngAlgorithm::kThreeFry) {
+    bits = ThreeFryBits(w, key, w.SliceOf(state, 0, 1, 2), values);
+  } else if (words > 2) {
+    bits = PhiloxBits(w, key, w.SliceOf(state, 0, 1, 3), values);
+  } else {
+    bits = PhiloxBits(w, key, w.Reverse(state, {0}), values);
+    bits.state = w.SliceOf(bits.state, 0, 0, 1);
+  }
+  Instruction* next = w.Concatenate({w.Reshape(key, {1}), bits.state}, 0);
+  return w.Tuple({WordsAs(w, next, result), w.Bitcast(bits.values, values.type)});
+}
+
+absl::StatusOr<Instruction*> ExpandBits(Instruction* i, Rewriter& r, MadeComputations& made) {
   if (i->opcode() != Opcode::kRngBitGenerator || i->shape().HasDynamicDims() ||
       !i->shape().IsTuple())
     return nullptr;
@@ -34,89 +78,142 @@ absl::StatusOr<Instruction*> ExpandBits(Instruction* i, Rewriter& r) {
   const Shape& values = i->shape().elements[1];
   const bool known =
       (state.type == ElementType::kU64 || state.type == ElementType::kU32) && state.rank() == 1;
-  if (!known || values.ElementCount() == 0 || BitWidth(values.type) < 8) return nullptr;
-  Computation* body = i->module()->AddComputation("rng");
-  Rewriter inside(*body);
-  HloWriter w(inside);
-  Instruction* start = Words64(w, body->AddParameter(0, state, "state"));
-  const RandomBits bits = i->attr<RngBitGeneratorAttrs>().algorithm == RngAlgorithm::kThreeFry
-                              ? ThreeFryBits(w, start, values)
-                              : PhiloxBits(w, start, values);
-  body->set_root(w.Tuple({WordsAs(w, bits.state, i->shape().elements[0]), bits.values}));
-  return HloWriter(r).Call(body, {i->operand(0)});
+  if (!known || state.ElementCount() * BitWidth(state.type) < 128 || values.ElementCount() == 0 ||
+      BitWidth(values.type) < 8)
+    return nullptr;
+  const std::string key = absl::StrCat(Text(i->attr<RngBitGeneratorAttrs>().algorithm), " ",
+                                       Text(state), " ", Text(i->shape()));
+  Computation* body = made.Get(*i->module(), key, [&](HloWriter& w, Computation& computation) {
+    return GeneratedBits(w, computation, *i);
+  });
+  // A state of more words than the algorithm has comes back with those alone.
+  Instruction* call = r.Add(Opcode::kCall, i->shape(), {i->operand(0)});
+  call->set_called({body});
+  return call;
 }
 
-// Bits in [0, 1): as many as a float's significand has.
-Instruction* UnitInterval(HloWriter& w, Instruction* bits, ElementType type) {
-  const int width = BitWidth(bits->shape().type), digits = type == ElementType::kF64 ? 53 : 24;
-  Instruction* kept = w.WithInteger(Opcode::kShiftRightLogical, bits, width - digits);
-  return w.WithNumber(Opcode::kMultiply, w.Convert(kept, type), std::ldexp(1.0, -digits));
-}
+// What rng draws: `low` and `high`, or mean and deviation, are scalars.
+struct Drawn {
+  HloWriter& w;
+  Instruction *key, *state;
 
-struct Key {
-  int64_t next = 0x3ec8f720;
+  // In [low, high): as many bits as a significand has.
+  Instruction* Uniform(Instruction* low, Instruction* high, const Shape& shape) const {
+    const int width = BitWidth(shape.type), digits = shape.type == ElementType::kF64 ? 52 : 23;
+    Instruction* bits = PhiloxBits(w, key, state, shape).values;
+    bits = w.WithInteger(Opcode::kShiftRightLogical, bits, width - digits);
+    Instruction* unit =
+        w.WithNumber(Opcode::kMultiply, w.Convert(bits, shape.type), std::ldexp(1.0, -digits));
+    Instruction* range = w.Binary(Opcode::kSubtract, high, low);
+    return Spread(w, Opcode::kAdd, Spread(w, Opcode::kMultiply, unit, range), low);
+  }
+
+  // low + bits mod (high - low), added in halves, each of which a signed integer can hold.
+  Instruction* Integers(Instruction* low, Instruction* high, const Shape& shape) const {
+    Instruction* bits = PhiloxBits(w, key, state, shape).values;
+    const ElementType words = bits->shape().type;
+    Instruction* range = w.Binary(Opcode::kSubtract, Cast(high, words), Cast(low, words));
+    Instruction* rest = Spread(w, Opcode::kRemainder, bits, range);
+    Instruction* half = w.WithInteger(Opcode::kShiftRightLogical, rest, 1);
+    Instruction* sum = Spread(w, Opcode::kAdd, low, Cast(half, shape.type));
+    return w.Binary(Opcode::kAdd, sum, Cast(w.Binary(Opcode::kSubtract, rest, half), shape.type));
+  }
+
+  // Box and Muller's: two normal numbers from the radius and the angle that two uniform ones give.
+  Instruction* Normal(const Shape& shape) const {
+    static constexpr double kLeast = 1.0e-7f;  // the logarithm of 0 is infinite
+    const PairedDims pairs(shape.dims);
+    Instruction* zero = w.Number(shape.type, 0);
+    Instruction* one = w.Number(shape.type, 1);
+    Instruction* both = Uniform(zero, one, RowMajor(shape.type, pairs.whole));
+    Instruction* first = w.SliceOf(both, pairs.pair, 0, pairs.whole[pairs.pair] / 2);
+    Instruction* second =
+        w.SliceOf(both, pairs.pair, pairs.whole[pairs.pair] / 2, pairs.whole[pairs.pair]);
+    first = w.WithNumber(Opcode::kMaximum, first, kLeast);
+    Instruction* angle =
+        w.Binary(Opcode::kMultiply, w.FillNumber(second->shape(), 2 * std::numbers::pi), second);
+    Instruction* log = w.Unary(Opcode::kLog, first);
+    Instruction* radius =
+        w.Unary(Opcode::kSqrt, w.Binary(Opcode::kMultiply, w.FillNumber(log->shape(), -2), log));
+    Instruction* sines = w.Binary(Opcode::kMultiply, w.Unary(Opcode::kSine, angle), radius);
+    Instruction* cosines = w.Binary(Opcode::kMultiply, w.Unary(Opcode::kCosine, angle), radius);
+    return pairs.Joined(w, shape.dims, {sines, cosines});
+  }
+
+ private:
+  // Written also where the type stays.
+  Instruction* Cast(Instruction* x, ElementType type) const {
+    return w.rewriter().Add(Opcode::kBitcastConvert, RetypedLike(x->shape(), type), {x});
+  }
 };
 
-Instruction* FreshBits(HloWriter& w, Key& key, const Shape& shape) {
-  return PhiloxBits(w, w.List(ElementType::kU64, {key.next++, 0}), shape).values;
+Instruction* DrawnNumbers(HloWriter& w, Computation& body, const Shape& shape, const Shape& bound,
+                          RngDistribution distribution) {
+  const Drawn drawn{w, body.AddParameter(0, RowMajor(ElementType::kU64, {}), "key"),
+                    body.AddParameter(1, RowMajor(ElementType::kU64, {2}), "state")};
+  Instruction* first = body.AddParameter(2, bound, "a_or_mean");
+  Instruction* second = body.AddParameter(3, bound, "b_or_sigma");
+  if (distribution == RngDistribution::kUniform)
+    return IsFloat(shape.type) ? drawn.Uniform(first, second, shape)
+                               : drawn.Integers(first, second, shape);
+  Instruction* scaled = Spread(w, Opcode::kMultiply, second, drawn.Normal(shape));
+  return Spread(w, Opcode::kAdd, first, scaled);
 }
 
-// Box and Muller's: radius from one uniform number, angle from another.
-Instruction* Normal(HloWriter& w, Key& key, const Shape& bits, ElementType type) {
-  Instruction* u = UnitInterval(w, FreshBits(w, key, bits), type);
-  Instruction* v = UnitInterval(w, FreshBits(w, key, bits), type);
-  Instruction* log = w.Unary(Opcode::kLogPlusOne, w.Unary(Opcode::kNegate, u));
-  Instruction* radius = w.Unary(Opcode::kSqrt, w.WithNumber(Opcode::kMultiply, log, -2));
-  Instruction* angle = w.WithNumber(Opcode::kMultiply, v, 2 * std::numbers::pi);
-  return w.Binary(Opcode::kMultiply, radius, w.Unary(Opcode::kCosine, angle));
-}
+struct RngExpansion {
+  int64_t next_key = 0x3ec8f720;
+  MadeComputations made;
 
-absl::StatusOr<Instruction*> ExpandRng(Instruction* i, Rewriter& r, Key& key) {
-  if (i->opcode() != Opcode::kRng || i->operand_count() != 2 || i->shape().HasDynamicDims() ||
-      i->shape().ElementCount() == 0)
-    return nullptr;
-  const ElementType type = i->shape().type;
-  const bool uniform = i->attr<RngAttrs>().distribution == RngDistribution::kUniform;
-  if (IsComplex(type) || IsSubByte(type) || IsPred(type) || (!IsFloat(type) && !uniform))
-    return nullptr;
-  HloWriter w(r);
-  Instruction* first = i->operand(0);
-  Instruction* second = i->operand(1);
-  if (!IsFloat(type)) {  // first + bits mod (second - first)
-    const ElementType bits = UnsignedOfWidth(BitWidth(type));
-    const Shape shape = RowMajor(bits, i->shape().dims);
-    Instruction* range = w.Bitcast(w.Binary(Opcode::kSubtract, second, first), bits);
-    Instruction* rest =
-        w.Binary(Opcode::kRemainder, FreshBits(w, key, shape), w.Fill(shape, range));
-    return w.Binary(Opcode::kAdd, w.Bitcast(rest, type), w.Fill(i->shape(), first));
+  absl::StatusOr<Instruction*> operator()(Instruction* i, Rewriter& r) {
+    if (i->opcode() != Opcode::kRng || i->operand_count() < 2 || i->shape().HasDynamicDims() ||
+        i->shape().ElementCount() == 0)
+      return nullptr;
+    const ElementType type = i->shape().type;
+    const RngDistribution distribution = i->attr<RngAttrs>().distribution;
+    if (IsComplex(type) || IsSubByte(type) || IsPred(type) ||
+        (!IsFloat(type) && distribution != RngDistribution::kUniform))
+      return nullptr;
+    HloWriter w(r);
+    const ElementType wide = WideType(type);
+    const Shape shape = RowMajor(wide, i->shape().dims), bound = RowMajor(wide, {});
+    Computation* body =
+        made.Get(*i->module(), absl::StrCat(Text(distribution), " ", Text(shape)),
+                 [&](HloWriter& inside, Computation& computation) {
+                   return DrawnNumbers(inside, computation, shape, bound, distribution);
+                 });
+    Instruction* key = w.Integer(ElementType::kU64, next_key++);
+    const int64_t words = shape.ElementCount() * (BitWidth(wide) / 32);
+    Instruction* state = r.Add(Opcode::kRngGetAndUpdateState, RowMajor(ElementType::kU64, {2}), {},
+                               RngStateAttrs{words});
+    return w.Convert(
+        w.Call(body, {key, state, w.Convert(i->operand(0), wide), w.Convert(i->operand(1), wide)}),
+        type);
   }
-  const ElementType wide = type == ElementType::kF64 ? type : ElementType::kF32;
-  const Shape bits = RowMajor(UnsignedOfWidth(BitWidth(wide)), i->shape().dims);
-  Instruction* base = w.Convert(first, wide);
-  Instruction* factor = w.Convert(second, wide);
-  if (uniform) factor = w.Binary(Opcode::kSubtract, factor, base);
-  Instruction* unit =
-      uniform ? UnitInterval(w, FreshBits(w, key, bits), wide) : Normal(w, key, bits, wide);
-  Instruction* scaled = w.Binary(Opcode::kMultiply, unit, w.Fill(unit->shape(), factor));
-  return w.Convert(w.Binary(Opcode::kAdd, scaled, w.Fill(unit->shape(), base)), type);
-}
+
+ private:
+  // Narrow numbers are drawn in 32 bits.
+  static ElementType WideType(ElementType type) {
+    if (BitWidth(type) >= 32) return type;
+    if (IsFloat(type)) return ElementType::kF32;
+    return IsSigned(type) ? ElementType::kS32 : ElementType::kU32;
+  }
+};
 
 }  // namespace
 
 // rng-bit-generator-expander: calls of functions that compute Philox (also where the algorithm is
 // left open) or ThreeFry on arrays of counters. Exact. Cost: some hundred instructions each.
 std::unique_ptr<Pass> CreateRngBitGeneratorExpander() {
-  return MakeExpander("rng-bit-generator-expander", ExpandBits);
+  return MakeExpander("rng-bit-generator-expander",
+                      [made = MadeComputations()](Instruction* i, Rewriter& r) mutable {
+                        return ExpandBits(i, r, made);
+                      });
 }
 
-// rng-expander: rng becomes Philox bits of a key of its own, and what makes numbers of the wanted
-// distribution from them. The numbers are the same in each run of the module, and others than
-// before the pass.
-std::unique_ptr<Pass> CreateRngExpander() {
-  return MakeExpander("rng-expander", [key = Key()](Instruction* i, Rewriter& r) mutable {
-    return ExpandRng(i, r, key);
-  });
-}
+// rng-expander: rng becomes Philox bits of a key of its own and of the state that the module moves
+// on with each run, and what makes numbers of the wanted distribution from them. The numbers are
+// others than before the pass.
+std::unique_ptr<Pass> CreateRngExpander() { return MakeExpander("rng-expander", RngExpansion(), {.keeps_operands = true}); }
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -124,7 +124,7 @@ Made DecomposeStochasticConvert(Instruction* i, Rewriter& r) {
 // bf16-mixed-precision-removal: an elementwise operation, dot or convolution on bf16 and f32 at
 // once computes in f32. Equal up to the rounding of products.
 std::unique_ptr<Pass> CreateBf16MixedPrecisionRemoval() {
-  return MakeExpander("bf16-mixed-precision-removal", RemoveMixture, /*everywhere=*/true);
+  return MakeExpander("bf16-mixed-precision-removal", RemoveMixture, {.everywhere = true});
 }
 
 // bfloat16-fold: a dot or convolution of widened bf16 takes the bf16 itself, and what only moves or

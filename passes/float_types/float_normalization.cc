@@ -203,7 +203,7 @@ class Normalization final : public Pass {
         rewrite_(MakeExpander(
             name,
             [this, types](Instruction* i, Rewriter& r) { return Normalize(i, r, own_, types); },
-            /*everywhere=*/true)) {}
+            {.everywhere = true})) {}
   absl::string_view name() const override { return name_; }
   absl::StatusOr<bool> Run(Module& module) override {
     own_.clear();

@@ -1,8 +1,6 @@
-// Factorizations and solves of matrices as loops of simple operations.
-//   Cholesky, column j:  rest = a[:,j] - L L*[:,j];  L[j:,j] = rest[j:] / sqrt(rest[j])
+// Solves and QR factorizations of matrices as loops of simple operations.
 //   Solve, row i:        x[i] = (b[i] - t[i,:] x) / t[i,i], with x zero where it is not known yet
 #include <algorithm>
-#include <limits>
 
 #include "passes/framework/pass.h"
 #include "passes/linear_algebra/matrix_writer.h"
@@ -13,46 +11,6 @@ namespace {
 
 using Made = absl::StatusOr<Instruction*>;
 using State = absl::Span<Instruction* const>;
-
-// l with column j, from those before it, and whether each pivot was positive.
-std::vector<Instruction*> CholeskyColumn(HloWriter& w, Instruction* j, State state) {
-  MatrixWriter m(w);
-  Instruction* a = state[0];
-  Instruction* l = state[1];
-  const int64_t n = a->shape().dims[1];
-  const ElementType type = a->shape().type;
-  Instruction* done = m.TimesVector(l, m.Conjugate(m.Row(l, j)));
-  Instruction* rest = w.Binary(Opcode::kSubtract, m.Column(a, j), done);
-  Instruction* pivot = m.Element(rest, j);
-  if (IsComplex(type))
-    pivot =
-        w.rewriter().Add(Opcode::kReal, RetypedLike(pivot->shape(), RealComponent(type)), {pivot});
-  Instruction* zero = w.FillNumber(pivot->shape(), 0);
-  Instruction* good = w.Compare(pivot, zero, ComparisonDirection::kGt);
-  Instruction* root = w.Convert(w.Unary(Opcode::kSqrt, pivot), type);
-  Instruction* column = w.Binary(Opcode::kDivide, rest, m.AcrossRow(root, n));
-  Instruction* below = m.Position(column->shape(), 1, j, ComparisonDirection::kGe);
-  return {a, m.WithColumn(l, m.Masked(below, column), j), w.Binary(Opcode::kAnd, state[2], good)};
-}
-
-Made ExpandCholesky(Instruction* i, Rewriter& r) {
-  if (i->opcode() != Opcode::kCholesky || i->shape().HasDynamicDims() ||
-      i->shape().ElementCount() == 0)
-    return nullptr;
-  HloWriter w(r);
-  MatrixWriter m(w);
-  const bool lower = i->attr<CholeskyAttrs>().lower;
-  Instruction* a = m.Stacked(i->operand(0));
-  if (!lower) a = m.Adjoint(a);
-  const DimVector dims = a->shape().dims;
-  Instruction* good = w.FillInteger(RowMajor(ElementType::kPred, {dims[0]}), 1);
-  const auto after =
-      CountedLoop(w, "cholesky", dims[1], {a, w.FillInteger(a->shape(), 0), good}, CholeskyColumn);
-  Instruction* l = after[1];
-  Instruction* nan = w.FillNumber(l->shape(), std::numeric_limits<double>::quiet_NaN());
-  l = w.Select(w.Broadcast(after[2], dims, {0}), l, nan);
-  return m.Unstacked(lower ? l : m.Adjoint(l), i->shape().dims);
-}
 
 // The triangle t and right sides b, given as t x = b.
 struct Solve {
@@ -216,11 +174,6 @@ Made ExpandQrCalls(Instruction* i, Rewriter& r) {
 }
 
 }  // namespace
-
-// cholesky_expander. A matrix that is not positive definite gives NaNs, as before.
-std::unique_ptr<Pass> CreateCholeskyExpander() {
-  return MakeExpander("cholesky_expander", ExpandCholesky);
-}
 
 // triangular_solve_expander.
 std::unique_ptr<Pass> CreateTriangularSolveExpander() {

@@ -1,15 +1,19 @@
 // reshape-mover: moves reshapes and transposes from the operands of elementwise operations to their
 // results.
-// Matches elementwise operations all of whose operands are reshapes from one shape (or transposes
-// of one kind), or constants and broadcasts of scalars (of any array besides transposes), where
-// every user of those reshapes can move too. Leaves the operation on what was reshaped and one
-// reshape of its result. One level a run: what moved may move on in the next. Cost: linear.
+// Matches elementwise operations with a reshape (or transpose) among their operands, all others
+// being alike or values of which the inverse is free: constants, broadcasts of scalars, and of any
+// array besides transposes that keep the order of its dimensions. Every user of those reshapes must
+// be able to move too. Leaves the operation on the inverse of each operand (nothing where it undoes
+// a reshape; a transpose of a transpose is left to algsimp, as in XLA) and one reshape of its
+// result. One level a run: what moved may move on in the next. Cost: linear.
 //   add(reshape(x), reshape(y)) -> reshape(add(x, y))
 #include <algorithm>
 
 #include "absl/container/flat_hash_set.h"
 #include "passes/framework/pass.h"
+#include "passes/framework/pass_arguments.h"
 #include "passes/rewrite/control_edges.h"
+#include "passes/rewrite/matchers.h"
 #include "passes/rewrite/rewriter.h"
 
 namespace hlokit {
@@ -19,130 +23,160 @@ constexpr absl::string_view kReshapeMover = "reshape-mover";
 
 const DimVector& Permutation(const Instruction* i) { return i->attr<DimensionsAttrs>().dimensions; }
 
-// Values that cost nothing to make in another shape.
-bool IsFreelyShaped(const Instruction* i) {
-  if (i->IsConstant()) return true;
-  return i->opcode() == Opcode::kBroadcast && i->operand(0)->shape().IsScalar();
-}
-
-// A broadcast can be made in another order of dimensions, so what is transposed alike can.
-bool FollowsTranspose(const Instruction* i) { return i->opcode() == Opcode::kBroadcast; }
-
 bool Rearranges(const Instruction* i) {
-  return (i->opcode() == Opcode::kReshape || i->opcode() == Opcode::kTranspose) &&
-         !IsFreelyShaped(i->operand(0));
+  return i->opcode() == Opcode::kReshape || i->opcode() == Opcode::kTranspose;
 }
 
 bool SameRearrangement(const Instruction* a, const Instruction* b) {
-  if (a->opcode() != b->opcode() || a->operand(0)->shape().dims != b->operand(0)->shape().dims)
-    return false;
-  return a->opcode() == Opcode::kReshape || Permutation(a) == Permutation(b);
+  if (a->opcode() != b->opcode() || a->shape().dims != b->shape().dims) return false;
+  return a->opcode() == Opcode::kReshape
+             ? a->operand(0)->shape().dims == b->operand(0)->shape().dims
+             : Permutation(a) == Permutation(b);
 }
 
-// The rearrangement below which `i` may move; null if it may not.
-Instruction* RearrangementOf(const Instruction* i) {
-  if (!HasTrait(i->opcode(), kElementwise) || i->operand_count() == 0 || !i->shape().IsArray() ||
-      i->opcode() == Opcode::kBitcastConvert || i->opcode() == Opcode::kCopy ||
-      i->shape().HasDynamicDims() || HasControlEdges(*i) || (i->users().empty() && !i->IsRoot()))
-    return nullptr;
-  Instruction* found = nullptr;
-  bool transposed_only = false;
-  for (Instruction* x : i->operands()) {
-    if (x->shape().dims != i->shape().dims || x->shape().HasDynamicDims()) return nullptr;
-    if (Rearranges(x)) {
-      if (found != nullptr && !SameRearrangement(found, x)) return nullptr;
-      found = x;
-    } else if (!IsFreelyShaped(x)) {
-      if (!FollowsTranspose(x)) return nullptr;
-      transposed_only = true;
-    }
+// One computation's moves.
+class Mover {
+ public:
+  Mover(Computation& computation, RewriteControl& control, bool lists_are_free)
+      : computation_(computation),
+        control_(control),
+        rewriter_(computation),
+        lists_are_free_(lists_are_free) {}
+
+  bool Run() {
+    bool changed = false;
+    for (Instruction* i : Movable()) changed |= Move(i);
+    return changed;
   }
-  if (transposed_only && found != nullptr && found->opcode() != Opcode::kTranspose) return nullptr;
-  return found;
-}
 
-// The dimensions and their order of what `by` rearranges, the type (and element size) of `like`.
-Shape InnerShape(const Instruction* by, const Shape& like) {
-  Shape shape = by->operand(0)->shape().WithType(like.type);
-  shape.layout.extras = like.layout.extras;
-  return shape;
-}
-
-// What `x`, which is no rearrangement, is before the rearrangement `by`.
-Instruction* Undone(Instruction* x, const Instruction* by, Rewriter& r) {
-  const Shape shape = InnerShape(by, x->shape());
-  if (x->opcode() == Opcode::kBroadcast) {
+ private:
+  // Whether the inverse of `by` is free to apply to `x`.
+  bool IsFree(const Instruction* x, const Instruction* by) const {
+    if (by->opcode() == Opcode::kReshape && by->shape() == by->operand(0)->shape()) return true;
+    if (by->opcode() == Opcode::kTranspose && IsIota(Permutation(by))) return true;
+    if (x->IsConstant() || (x->opcode() == Opcode::kRng && x->users().size() == 1)) return true;
+    if (x->opcode() != Opcode::kBroadcast) return false;
     DimVector dims = x->attr<BroadcastAttrs>().dimensions;
-    for (int64_t& d : dims) d = Permutation(by)[d];  // none where `by` is a reshape
-    return r.Broadcast(x->operand(0), shape, dims);
-  }
-  if (by->opcode() == Opcode::kReshape) return r.Reshape(x, shape);
-  DimVector inverse(Permutation(by).size());
-  for (size_t d = 0; d < inverse.size(); ++d) inverse[Permutation(by)[d]] = d;
-  return r.Add(Opcode::kTranspose, shape, {x}, DimensionsAttrs{std::move(inverse)});
-}
-
-Instruction* Moved(Instruction* i, const Instruction* by, Rewriter& r) {
-  std::vector<Instruction*> operands;
-  for (Instruction* x : i->operands())
-    operands.push_back(Rearranges(x) ? x->operand(0) : Undone(x, by, r));
-  Instruction* inner = r.Clone(i, InnerShape(by, i->shape()), operands);
-  if (by->opcode() == Opcode::kReshape) return r.Reshape(inner, i->shape());
-  return r.Add(Opcode::kTranspose, i->shape(), {inner}, DimensionsAttrs{Permutation(by)});
-}
-
-// The instructions that may move such that no rearrangement is needed both before and after them.
-std::vector<std::pair<Instruction*, Instruction*>> Movable(const Computation& computation) {
-  std::vector<std::pair<Instruction*, Instruction*>> candidates;
-  absl::flat_hash_set<const Instruction*> may_move;
-  for (Instruction* i : computation.PostOrder())
-    if (Instruction* by = RearrangementOf(i)) {
-      candidates.push_back({i, by});
-      may_move.insert(i);
+    if (!std::is_sorted(dims.begin(), dims.end())) return false;
+    if (by->opcode() == Opcode::kReshape) {
+      const DimVector& sizes = x->operand(0)->shape().dims;
+      const auto wide = std::count_if(sizes.begin(), sizes.end(), [](int64_t n) { return n != 1; });
+      return sizes.empty() || (lists_are_free_ && wide <= 1);
     }
-  bool again = true;
-  while (again) {
-    again = false;
-    std::erase_if(candidates, [&](const auto& candidate) {
-      for (const Instruction* x : candidate.first->operands()) {
-        if (!Rearranges(x)) continue;
-        const bool free = !x->IsRoot() && std::all_of(x->users().begin(), x->users().end(),
-                                                      [&](const Instruction* user) {
-                                                        return may_move.contains(user);
-                                                      });
-        if (free) continue;
-        may_move.erase(candidate.first);
-        again = true;
-        return true;
-      }
+    for (int64_t& d : dims) d = Permutation(by)[d];
+    return std::is_sorted(dims.begin(), dims.end());
+  }
+
+  // The first rearrangement among the operands that costs something.
+  Instruction* FirstOf(const Instruction* i) const {
+    for (Instruction* x : i->operands())
+      if (Rearranges(x) && !IsFree(x->operand(0), x)) return x;
+    return nullptr;
+  }
+
+  bool IsCandidate(const Instruction* i) const {
+    if (!HasTrait(i->opcode(), kElementwise) || i->operand_count() == 0 || !i->shape().IsArray() ||
+        i->opcode() == Opcode::kBitcastConvert || i->opcode() == Opcode::kCopy ||
+        i->shape().HasDynamicDims() || HasControlEdges(*i) || (i->users().empty() && !i->IsRoot()))
       return false;
+    for (const Instruction* x : i->operands())
+      if (x->shape().dims != i->shape().dims || x->shape().HasDynamicDims()) return false;
+    const Instruction* by = FirstOf(i);
+    if (by == nullptr || by->operand(0)->shape().HasDynamicDims()) return false;
+    return std::all_of(i->operands().begin(), i->operands().end(), [&](const Instruction* x) {
+      return Rearranges(x) ? SameRearrangement(x, by) : IsFree(x, by);
     });
   }
-  return candidates;
-}
 
-absl::StatusOr<bool> MoveReshapes(Computation& computation, RewriteControl& control) {
-  bool changed = false;
-  Rewriter rewriter(computation);
-  for (const auto& [i, by] : Movable(computation)) {
-    rewriter.set_subject(i);
-    Instruction* made = Moved(i, by, rewriter);
-    const std::vector<Instruction*> all = rewriter.TakeMade();
-    if (!control.Permit(kReshapeMover, *i, *made)) {
-      for (size_t k = all.size(); k-- > 0;) computation.Remove(all[k]);
-      continue;
+  // The instructions that may move such that no rearrangement is needed both before and after them.
+  std::vector<Instruction*> Movable() const {
+    std::vector<Instruction*> candidates = computation_.PostOrder();
+    std::erase_if(candidates, [&](const Instruction* i) { return !IsCandidate(i); });
+    absl::flat_hash_set<const Instruction*> left(candidates.begin(), candidates.end());
+    const auto is_free = [&](const Instruction* x) {
+      return !Rearranges(x) ||
+             (!x->IsRoot() && std::all_of(x->users().begin(), x->users().end(),
+                                          [&](const Instruction* u) { return left.contains(u); }));
+    };
+    while (std::erase_if(candidates, [&](const Instruction* i) {
+             if (std::all_of(i->operands().begin(), i->operands().end(), is_free)) return false;
+             left.erase(i);
+             return true;
+           }) > 0) {
+    }
+    return candidates;
+  }
+
+  // The dimensions and their order of what `by` rearranges, the type (and element size) of `like`.
+  static Shape InnerShape(const Instruction* by, const Shape& like) {
+    Shape shape = by->operand(0)->shape().WithType(like.type);
+    shape.layout.extras = like.layout.extras;
+    return shape;
+  }
+
+  Instruction* Undone(Instruction* x, const Instruction* by) {
+    const Shape shape = InnerShape(by, x->shape());
+    if (by->opcode() == Opcode::kReshape) {
+      if (x->shape() == shape) return x;
+      if (x->opcode() == Opcode::kReshape && x->operand(0)->shape() == shape) return x->operand(0);
+      return rewriter_.Reshape(x, shape);
+    }
+    DimVector inverse(Permutation(by).size());
+    for (size_t d = 0; d < inverse.size(); ++d) inverse[Permutation(by)[d]] = d;
+    if (IsIota(inverse)) return x;
+    // In an order of memory in which nothing moves, as XLA infers it.
+    Shape transposed = shape;
+    for (size_t k = 0; k < inverse.size(); ++k)
+      transposed.layout.minor_to_major[k] = Permutation(by)[x->shape().layout.minor_to_major[k]];
+    return rewriter_.Add(Opcode::kTranspose, transposed, {x}, DimensionsAttrs{inverse});
+  }
+
+  // False where the control forbids it.
+  bool Move(Instruction* i) {
+    const Instruction* by = FirstOf(i);
+    rewriter_.set_subject(i);
+    std::vector<Instruction*> operands;
+    for (Instruction* x : i->operands()) operands.push_back(Undone(x, by));
+    Instruction* inner = rewriter_.Clone(i, InnerShape(by, i->shape()), operands);
+    Instruction* made = by->opcode() == Opcode::kReshape
+                            ? rewriter_.Reshape(inner, i->shape())
+                            : rewriter_.Add(Opcode::kTranspose, i->shape(), {inner},
+                                            DimensionsAttrs{Permutation(by)});
+    const std::vector<Instruction*> all = rewriter_.TakeMade();
+    if (!control_.Permit(kReshapeMover, *i, *made)) {
+      for (size_t k = all.size(); k-- > 0;) computation_.Remove(all[k]);
+      return false;
     }
     i->ReplaceAllUsesWith(made);
-    computation.RemoveIfDead(i);
-    changed = true;
+    computation_.RemoveIfDead(i);
+    return true;
   }
-  return changed;
-}
+
+  Computation& computation_;
+  RewriteControl& control_;
+  Rewriter rewriter_;
+  bool lists_are_free_;
+};
+
+class ReshapeMover final : public ComputationPass {
+ public:
+  explicit ReshapeMover(bool lists_are_free) : lists_are_free_(lists_are_free) {}
+  absl::string_view name() const override { return kReshapeMover; }
+  absl::StatusOr<bool> RunOnComputation(Computation& computation) override {
+    return Mover(computation, control(), lists_are_free_).Run();
+  }
+
+ private:
+  bool lists_are_free_;
+};
 
 }  // namespace
 
-std::unique_ptr<Pass> CreateReshapeMover() {
-  return MakeComputationPass(kReshapeMover, MoveReshapes);
+std::unique_ptr<Pass> CreateReshapeMover(PassArguments& arguments) {
+  const bool lists_are_free =
+      arguments.Flag("reshape-of-1d-broadcast-is-cheap",
+                     "also broadcasts of one dimension, which a reshape then makes anew");
+  return std::make_unique<ReshapeMover>(lists_are_free);
 }
 
 }  // namespace hlokit

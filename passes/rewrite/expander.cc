@@ -13,10 +13,10 @@ namespace {
 
 class Expander final : public ComputationPass {
  public:
-  Expander(absl::string_view name, Expand expand, bool everywhere)
-      : name_(name), expand_(std::move(expand)), everywhere_(everywhere) {}
+  Expander(absl::string_view name, Expand expand, ExpanderOptions options)
+      : name_(name), expand_(std::move(expand)), options_(options) {}
   absl::string_view name() const override { return name_; }
-  bool into_fusions() const override { return everywhere_; }
+  bool into_fusions() const override { return options_.everywhere; }
 
   absl::StatusOr<bool> Run(Module& module) override {
     const int64_t first_new = module.computation_id_bound();
@@ -52,12 +52,12 @@ class Expander final : public ComputationPass {
   }
 
  private:
-  static void Replace(Computation& computation, Instruction* old, Instruction* made, bool is_new) {
+  void Replace(Computation& computation, Instruction* old, Instruction* made, bool is_new) const {
     old->ReplaceAllUsesWith(made);
     PassOnControlEdges(old, made, is_new);
     const std::vector<Instruction*> needed(old->operands().begin(), old->operands().end());
     computation.Remove(old);
-    RemoveUnused(computation, needed);
+    if (!options_.keeps_operands) RemoveUnused(computation, needed);
   }
 
   // `operands` may name one more than once, and some may hang on others: those are removed with
@@ -71,13 +71,13 @@ class Expander final : public ComputationPass {
 
   absl::string_view name_;
   Expand expand_;
-  bool everywhere_;
+  ExpanderOptions options_;
 };
 
 }  // namespace
 
-std::unique_ptr<Pass> MakeExpander(absl::string_view name, Expand expand, bool everywhere) {
-  return std::make_unique<Expander>(name, std::move(expand), everywhere);
+std::unique_ptr<Pass> MakeExpander(absl::string_view name, Expand expand, ExpanderOptions options) {
+  return std::make_unique<Expander>(name, std::move(expand), options);
 }
 
 }  // namespace hlokit

@@ -13,12 +13,17 @@ namespace hlokit {
 // the metadata of the instruction.
 using Expand = std::function<absl::StatusOr<Instruction*>(Instruction*, Rewriter&)>;
 
-// Visits each instruction of each computation that runs on its own (`everywhere`: of all
-// computations, those of fusions and of reduce too), operands first, once; what it makes is not
-// visited again. What only the replaced instruction needed goes with it, as do computations that
-// the entry no longer reaches. Each replacement is a rewrite that asks the control. `name` must
-// outlive the pass. Errors: what `expand` fails with.
-std::unique_ptr<Pass> MakeExpander(absl::string_view name, Expand expand, bool everywhere = false);
+struct ExpanderOptions {
+  bool everywhere = false;      // in computations of fusions and of reduce too
+  bool keeps_operands = false;  // what only the replaced instruction needed stays
+};
+
+// Visits each instruction of each computation that runs on its own, operands first, once; what it
+// makes is not visited again. What only the replaced instruction needed goes with it, as do
+// computations that the entry no longer reaches. Each replacement is a rewrite that asks the
+// control. `name` must outlive the pass. Errors: what `expand` fails with.
+std::unique_ptr<Pass> MakeExpander(absl::string_view name, Expand expand,
+                                   ExpanderOptions options = {});
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

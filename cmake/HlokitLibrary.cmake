@@ -153,16 +153,19 @@ function(hlokit_tool name)
 endfunction()
 
 # hlokit_links(TOOL): links to a tool under the names of XLA's programs, beside it in the build and where it is installed.
-# tools/common/xla_flags.cc holds the names and says what their flags mean.
+# tools/common/xla_flags.cc holds the names and says what their flags mean. The build alone has `convert`, which is ImageMagick's too.
 function(hlokit_links tool)
   set(table ${PROJECT_SOURCE_DIR}/tools/common/xla_flags.cc)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${table})
   file(STRINGS ${table} rows REGEX "^    \\{\"[a-z_-]+\", \"${tool}\", k")
   foreach(row IN LISTS rows)
     string(REGEX REPLACE "^    {\"([a-z_-]+)\".*" "\\1" link ${row})
-    set_property(GLOBAL APPEND PROPERTY HLOKIT_LINKS ${link}:${tool})
     file(MAKE_DIRECTORY ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
     file(CREATE_LINK ${tool} ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${link} SYMBOLIC)
+    if(link STREQUAL convert)
+      continue()
+    endif()
+    set_property(GLOBAL APPEND PROPERTY HLOKIT_LINKS ${link}:${tool})
     install(FILES ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${link} DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
   endforeach()
 endfunction()

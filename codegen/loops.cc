@@ -54,7 +54,8 @@ Values EmitLoopGeneral(Builder& b, llvm::Value* begin, llvm::Value* end, const V
   if (known && first->getSExtValue() + 1 == last->getSExtValue()) return body(begin, initial);
   if (IsOneStep(begin, end)) return body(begin, initial);
   llvm::BasicBlock* before = b.GetInsertBlock();
-  llvm::BasicBlock* loop = NewBlock(b, "loop");
+  // What a loop carries is combined step by step; the name says so to those who read the IR.
+  llvm::BasicBlock* loop = NewBlock(b, initial.empty() ? "loop" : "reduce");
   llvm::BasicBlock* exit = NewBlock(b, "exit");
   if (known) {
     b.CreateBr(loop);

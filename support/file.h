@@ -11,7 +11,8 @@
 
 namespace hlokit {
 
-// The bytes of `path`, or of standard input where it is "-".
+// The bytes of `path`, or of standard input where it is "-". A `..` behind a file's name takes it
+// away.
 absl::StatusOr<std::string> ReadFile(const std::string& path);
 
 // Replaces `path` by `contents`: written elsewhere, then renamed, so a reader or a crash never sees

@@ -46,6 +46,7 @@ struct Marks {
 struct Algebra {
   bool exact = false;  // those alone
   bool fast_math = false, layout_sensitive = false;
+  bool onednn = false;  // products as oneDNN takes them
 };
 
 class Simplifier {
@@ -176,6 +177,8 @@ class Algsimp final : public ComputationPass {
       if (std::find(disabled.begin(), disabled.end(), rule.name) == disabled.end())
         rules_[static_cast<int>(rule.opcode)].push_back(&rule);
     };
+    if (algebra.onednn)
+      for (const Rule& rule : OnednnRules()) take(rule);
     if (algebra.fast_math)
       for (const Rule& rule : FastMathRules()) take(rule);
     if (!algebra.exact) ForEachFormRule(take);
@@ -236,10 +239,12 @@ std::unique_ptr<Pass> CreateAlgsimp(PassArguments& arguments) {
 }
 
 // test-only-algebraic-simplifier-with-onednn-enabled: the same, as XLA's hlo-opt names it where
-// oneDNN computes products; no rule here asks who computes them.
+// oneDNN computes products: convolutions of bf16 that it does not take are computed in f32.
 std::unique_ptr<Pass> CreateTestOnlyAlgsimpWithOnednn() {
+  Algebra algebra;
+  algebra.onednn = true;
   return std::make_unique<Algsimp>("test-only-algebraic-simplifier-with-onednn-enabled",
-                                   absl::Span<const std::string>(), Algebra());
+                                   absl::Span<const std::string>(), algebra);
 }
 
 }  // namespace hlokit

@@ -46,6 +46,8 @@ absl::Span<const Rule> IotaFormRules();  // and these
 absl::Span<const Rule> FastMathRules();
 // Those that look at memory order, which algsimp{layout-sensitive} adds.
 absl::Span<const Rule> LayoutRules();
+// Where oneDNN computes products (onednn.cc).
+absl::Span<const Rule> OnednnRules();
 
 // A rule of several tables: x plus what is scattered into zeros is scattered into x. Sums of floats
 // are rounded in another order.

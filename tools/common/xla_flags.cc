@@ -31,6 +31,7 @@ constexpr XlaProgram kPrograms[] = {
     {"hlo_proto_to_json", "hlo-opt", kProtoToJson},
     {"hlo-translate", "hlo-opt", kTranslate},
     {"xla-translate", "hlo-opt", kTranslate},
+    {"convert", "hlo-opt", kConvert},  // not installed: it is another program's name (cmake/HlokitLibrary.cmake)
     {"interactive_graphviz", "hlo-viz", kGraphviz},
     {"hlo_bisect", "hlo-reduce", kBisect},
     {"compute_cost", "hlo-cost", kComputeCost},
@@ -71,7 +72,7 @@ constexpr XlaFlag kFlags[] = {
     {kIsolateHlo | kComputeCost | kBisect, "--input", M::kFile, ""},
     {kProtoToJson, "--input-file", M::kFile, ""},
     {kProtoToJson, "--output-file", M::kIs, "--output"},
-    {kIsolateHlo | kExpand, "--output-format", M::kFormat, "--format"},
+    {kIsolateHlo | kExpand | kConvert, "--output-format", M::kFormat, "--format"},
     {kExpand, "--output-file", M::kIs, "--output"},
     {kExpand, "--expand-all", M::kPasses,
      "batchnorm_expander,cholesky_expander,rng-expander,rng-bit-generator-expander,"

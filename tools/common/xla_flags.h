@@ -32,11 +32,12 @@ enum Callers : uint32_t {
   kExpand = 1u << 18,              // hlo-expand
   kShowLiteral = 1u << 19,         // show_literal, show_text_literal
   kXlaCompile = 1u << 20,          // xla_compile
+  kConvert = 1u << 21,             // convert
 
   kRunners = kHloRun | kRunHloModule | kHloRunner | kIsolationTest,
   kOpts = kHloOpt | kIsolateHlo | kProtoToJson | kTranslate | kShowSignature | kDumpedToText |
-          kDumpedToOperations | kExpand | kShowLiteral,
-  kAnyCaller = (1u << 21) - 1,
+          kDumpedToOperations | kExpand | kShowLiteral | kConvert,
+  kAnyCaller = (1u << 22) - 1,
 };
 
 // A name of a program of XLA's, and the tool that does its work.

@@ -357,10 +357,10 @@ int RunHloOpt(const OptOptions& given) {
   TakeXlaDisabled(o);
   if (!o.list_passes.empty()) {
     const bool is_auto = o.list_passes == "auto";
-    std::string text;
-    if (o.list_passes == "names" || (is_auto && isatty(STDOUT_FILENO) == 0)) text = PassNames();
-    // Programs that read the list take XLA's line of names or ours of a pass each.
-    if (o.list_passes == "help" || is_auto) text += PassList();
+    const bool is_seen = is_auto && isatty(STDOUT_FILENO) != 0;
+    std::string text = o.list_passes == "help" || is_seen ? PassList() : PassNames();
+    // Programs that read the list take XLA's line of names or a name a line.
+    if (is_auto && !is_seen) text += absl::StrReplaceAll(text, {{",", "\n"}});
     return ReportError(kTool, AtomicWriteFile("-", text));
   }
   if (o.list_stages) return ReportError(kTool, AtomicWriteFile("-", StageList()));

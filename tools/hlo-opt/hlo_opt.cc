@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "passes/calls/module_splitter.h"
 #include "passes/plugin.h"
 #include "passes/rewrite/extract.h"
@@ -347,6 +348,16 @@ absl::Status CheckFolderFlags(const OptOptions& o) {
   return InvalidArgument(o.input, " is a dump folder: passes run on a module of it, by its file");
 }
 
+// Ends the names that --passes takes in the list that programs read.
+constexpr char kEndOfPasses = '\f';
+
+// Programs that read the list take XLA's line of names, as a whole for --passes, or a name a line:
+// form feeds end lines for those, and no word for a shell.
+std::string NamesForPrograms(absl::string_view names) {
+  return absl::StrCat(absl::StripSuffix(names, "\n"), std::string(1, kEndOfPasses),
+                      absl::StrReplaceAll(names, {{",", std::string(1, kEndOfPasses)}}));
+}
+
 }  // namespace
 
 int RunHloOpt(const OptOptions& given) {
@@ -354,13 +365,13 @@ int RunHloOpt(const OptOptions& given) {
   if (absl::Status loaded = LoadPassPlugins(given.plugins); !loaded.ok())
     return ReportError(kTool, loaded);
   OptOptions o = given;
+  o.passes = o.passes.substr(0, o.passes.find(kEndOfPasses));
   TakeXlaDisabled(o);
   if (!o.list_passes.empty()) {
     const bool is_auto = o.list_passes == "auto";
     const bool is_seen = is_auto && isatty(STDOUT_FILENO) != 0;
     std::string text = o.list_passes == "help" || is_seen ? PassList() : PassNames();
-    // Programs that read the list take XLA's line of names or a name a line.
-    if (is_auto && !is_seen) text += absl::StrReplaceAll(text, {{",", "\n"}});
+    if (is_auto && !is_seen) text = NamesForPrograms(text);
     return ReportError(kTool, AtomicWriteFile("-", text));
   }
   if (o.list_stages) return ReportError(kTool, AtomicWriteFile("-", StageList()));

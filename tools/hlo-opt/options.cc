@@ -187,9 +187,7 @@ void AddFormFlags(CLI::App& app, OptOptions& o) {
   app.add_option(
          "--list-passes", o.list_passes,
          "print the passes: names, comma-separated as XLA's hlo-opt prints them, or help: a "
-         "line each, with their options; without a value help on a terminal, else names, then one "
-         "a "
-         "line")
+         "line each, with their options; without a value help on a terminal, else names")
       ->expected(0, 1)
       ->default_str("auto")
       ->check(CLI::IsMember({"auto", "names", "help"}))

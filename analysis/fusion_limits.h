@@ -12,6 +12,11 @@ struct RowLaneLimits {
   int64_t lanes = 16;
   // The fewest contiguous columns that are worth vectors.
   int64_t min_columns = 8;
+  // Vectors of an element each of neighbouring rows: the longest rows, also where results of their
+  // size are stored, and the fewest rows. Without functions of many steps the shortest rows and the
+  // longest ones that lanes do not divide.
+  int64_t max_short_row = 63, max_stored_row = 31, min_short_rows = 64;
+  int64_t min_plain_row = 8, max_plain_row = 15;
 };
 
 // The defaults are the CPU's.

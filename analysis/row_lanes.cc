@@ -7,6 +7,7 @@
 // values or scalars. A broadcast along the lanes must be contiguous in memory:
 //   f32[64,1024] + broadcast f32[1024]   lanes read neighbouring elements of the small array
 //   f32[64,1024] * broadcast f32[64]     lanes share one value
+// Lanes are neighbouring rows where these are shorter than vectors.
 // What is computed from places alone, to a truth value, goes too:
 //   select(iota >= broadcast iota, x, -1e9)   lanes compare a number with numbers that follow each
 //   other
@@ -26,6 +27,9 @@ bool IsLaneType(ElementType type) {
          type == ElementType::kF16 || type == ElementType::kPred;
 }
 
+// Elements that machines load from places apart.
+bool IsGathered(ElementType type) { return type == ElementType::kF32 || type == ElementType::kF64; }
+
 bool IsReshape(const Instruction& i) {
   return (i.opcode() == Opcode::kReshape || i.opcode() == Opcode::kBitcast) &&
          i.shape().type == i.operand(0)->shape().type;
@@ -33,12 +37,15 @@ bool IsReshape(const Instruction& i) {
 
 class LaneRules {
  public:
-  LaneRules(const RowForm& form, absl::Span<const Instruction* const> members)
-      : form_(form), columns_(form.IsColumns()), inside_(members.begin(), members.end()) {
+  LaneRules(const RowForm& form, absl::Span<const Instruction* const> members, bool across_rows)
+      : form_(form),
+        columns_(form.IsColumns() || across_rows),
+        inside_(members.begin(), members.end()) {
     const DimVector& own = columns_ ? form.kept : form.within;
     const DimVector& others = columns_ ? form.within : form.kept;
     for (int64_t d : own)
-      if (others.empty() || d > others.back()) lanes_.dims.push_back(d);
+      if (across_rows || others.empty() || d > others.back()) lanes_.dims.push_back(d);
+    lanes_.across_rows = across_rows;
   }
 
   std::optional<RowLanes> Find(absl::Span<const Instruction* const> members,
@@ -50,8 +57,8 @@ class LaneRules {
     for (const int64_t d : lanes_.dims) lanes_.count *= form_.full.dims[d];
     for (const int64_t d : form_.within)
       if (!Contains(lanes_.dims, d)) lanes_.outer.push_back(d);
-    if (columns_ ? lanes_.count < limits.min_columns : lanes_.count % limits.lanes != 0)
-      return std::nullopt;
+    const int64_t least = lanes_.across_rows ? limits.min_short_rows : limits.min_columns;
+    if (columns_ ? lanes_.count < least : lanes_.count % limits.lanes != 0) return std::nullopt;
     return lanes_;
   }
 
@@ -68,6 +75,7 @@ class LaneRules {
         return false;
       if (columns_ && (!shape.IsRowMajor() || (shape.rank() > 0 && !IsLaneType(shape.type))))
         return false;
+      if (lanes_.across_rows && form_.IsFull(shape) && !IsGathered(shape.type)) return false;
     }
     return true;
   }
@@ -193,6 +201,25 @@ class LaneRules {
   absl::flat_hash_set<const Instruction*> inside_;
 };
 
+// Vectors that hold an element each of several rows are loaded and stored in pieces, which pays
+// where rows fill no vectors of their own, or where there are long functions of an element a row.
+bool PaysAcrossRows(const RowForm& form, absl::Span<const Instruction* const> members,
+                    const RowLaneLimits& limits) {
+  if (!form.IsContiguous() || form.kept.empty() || form.length > limits.max_short_row) return false;
+  const absl::flat_hash_set<const Instruction*> inside(members.begin(), members.end());
+  bool costly = false, costly_rows = false, stores = false;
+  for (const Instruction* i : members) {
+    const bool full = i->shape().IsArray() && form.IsFull(i->shape());
+    costly |= IsCostly(*i);
+    costly_rows |= IsCostly(*i) && !full;
+    stores |= full && std::none_of(i->users().begin(), i->users().end(),
+                                   [&](const Instruction* user) { return inside.contains(user); });
+  }
+  if (stores && form.length > limits.max_stored_row) return false;
+  if (form.length % limits.lanes == 0) return costly_rows;
+  return costly || (form.length >= limits.min_plain_row && form.length <= limits.max_plain_row);
+}
+
 }  // namespace
 
 bool IsCostly(const Instruction& i) {
@@ -205,7 +232,11 @@ std::optional<RowLanes> FindRowLanes(const RowForm& form,
                                      absl::Span<const Instruction* const> members,
                                      const RowLaneLimits& limits) {
   if (form.within.empty()) return std::nullopt;
-  return LaneRules(form, members).Find(members, limits);
+  if (PaysAcrossRows(form, members, limits)) {
+    auto found = LaneRules(form, members, /*across_rows=*/true).Find(members, limits);
+    if (found.has_value()) return found;
+  }
+  return LaneRules(form, members, /*across_rows=*/false).Find(members, limits);
 }
 
 }  // namespace hlokit

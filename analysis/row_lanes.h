@@ -7,11 +7,13 @@
 
 namespace hlokit {
 
-// Vectors cover neighbours in memory: pieces of one row, or elements of neighbouring columns.
+// Vectors cover neighbours in memory (pieces of one row, or elements of neighbouring columns), or
+// an element each of neighbouring rows, where rows are shorter than vectors.
 struct RowLanes {
-  DimVector dims;     // the fastest dimensions, slowest first, which are walked as one
-  int64_t count = 1;  // elements in them
-  DimVector outer;    // a row's dimensions that are not among them, slowest first
+  bool across_rows = false;  // an element each of neighbouring rows, which are the lanes' columns
+  DimVector dims;            // the fastest dimensions, slowest first, which are walked as one
+  int64_t count = 1;         // elements in them
+  DimVector outer;           // a row's dimensions that are not among them, slowest first
   // Truth values of places alone (a causal mask: row >= column) and the integers that they are made
   // of, of the size of all rows or smaller: their iotas give vectors of numbers.
   absl::flat_hash_set<const Instruction*> masks;

@@ -85,6 +85,42 @@ TEST(RowLanesTest, RefusesWhatVectorsDoNotDo) {
     EXPECT_FALSE(LanesOf(absl::StrCat(kColumns, body)).has_value()) << body;
 }
 
+// Rows of `length`: the logarithm of the sum of exponentials, or the quotients of a sum.
+std::optional<RowLanes> LanesOfShortRows(int64_t length, bool costly, bool stores) {
+  const std::string rows = absl::StrCat("f32[8,16,", length, "]{2,1,0}");
+  return LanesOf(absl::StrCat(
+      "  y = ", rows, " parameter(3)\n  f = ", rows, costly ? " exponential" : " negate",
+      "(y)\n  s = f32[8,16]{1,0} reduce(f, z), dimensions={2}, to_apply=sum\n",
+      stores ? absl::StrCat("  t = ", rows, " broadcast(s), dimensions={0,1}\n  ROOT r = ", rows,
+                            " divide(f, t)\n")
+             : absl::StrCat("  ROOT r = f32[8,16]{1,0} ", costly ? "log" : "negate", "(s)\n")));
+}
+
+TEST(RowLanesTest, ShortRowsAreLanes) {
+  const auto lanes = LanesOfShortRows(10, /*costly=*/true, /*stores=*/true);
+  ASSERT_TRUE(lanes.has_value());
+  EXPECT_TRUE(lanes->across_rows);
+  EXPECT_EQ(lanes->dims, DimVector({0, 1}));
+  EXPECT_EQ(lanes->count, 128);
+  EXPECT_EQ(lanes->outer, DimVector({2}));
+}
+
+TEST(RowLanesTest, WhichShortRowsAreLanes) {
+  struct Case {
+    int64_t length;
+    bool costly, stores, across_rows;
+  };
+  for (const Case& c :
+       {Case{2, true, true, true}, Case{31, true, true, true}, Case{33, true, true, false},
+        Case{63, true, false, true}, Case{65, true, false, false}, Case{16, true, true, false},
+        Case{16, true, false, true}, Case{7, false, true, false}, Case{8, false, true, true},
+        Case{17, false, false, false}}) {
+    const auto lanes = LanesOfShortRows(c.length, c.costly, c.stores);
+    EXPECT_EQ(lanes.has_value() && lanes->across_rows, c.across_rows)
+        << c.length << (c.costly ? " costly" : "") << (c.stores ? " stores" : "");
+  }
+}
+
 }  // namespace
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -105,9 +105,7 @@ class RowGroups {
   }
 
   bool HasGoodSize(const RowForm& form) const {
-    if (!form.IsColumns())
-      return form.rows >= limits_.min_rows && form.length >= limits_.min_row &&
-             form.length <= limits_.max_row;
+    if (!form.IsColumns()) return form.rows >= limits_.min_rows && form.length <= limits_.max_row;
     return form.rows >= limits_.min_tiles * limits_.tile_columns &&
            form.length <= limits_.max_column;
   }
@@ -129,7 +127,10 @@ class RowGroups {
     if (!form.has_value() || !HasGoodSize(*form)) return false;
     // A thread computes short rows wherever they are read.
     if (IsLittleWork(*form)) return false;
-    if (!form->IsContiguous() && limits_.launch_work == 0 &&
+    // Rows in pieces, and short ones, only in vectors.
+    const bool is_short = !form->IsColumns() && form->length < limits_.min_row;
+    if (is_short && limits_.launch_work > 0) return false;
+    if ((is_short || !form->IsContiguous()) && limits_.launch_work == 0 &&
         !FindRowLanes(*form, std::vector<const Instruction*>(members.begin(), members.end()),
                       limits_.lanes))
       return false;

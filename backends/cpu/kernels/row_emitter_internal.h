@@ -101,6 +101,9 @@ class RowEmitter {
   Values Collect(const std::vector<Accumulators>& reductions, const Values& parts, size_t count);
   void StoreLanes(int pass, const ElementIndex& index, std::vector<llvm::Value*>& low);
   ScalarValue LoadLanes(const ArrayRef& array, llvm::Value* place);
+  llvm::Value* AddressesOfRows(const ArrayRef& array);
+  ScalarValue LoadOfRows(const ArrayRef& array);
+  void StoreOfRows(const ArrayRef& array, llvm::Value* value);
   ScalarValue LoadAlternate(const ArrayRef& array, llvm::Value* place);
   void StoreVector(const ArrayRef& array, llvm::Value* place, llvm::Value* value);
   llvm::Value* Splat(llvm::Value* value);

@@ -48,7 +48,7 @@ void RowEmitter::BindLanes() {
     if (!form_.IsFull(leaf.instruction->shape())) continue;
     const ArrayRef array = arrays_.operand(leaf.operand);
     emitter_.Bind(leaf.instruction, [this, array](const ElementIndex&) {
-      return plan_.pairs ? LoadAlternate(array, place_) : LoadLanes(array, place_);
+      return plan_.pairs ? LoadAlternate(array, place_) : LoadOfRows(array);
     });
   }
   for (const Instruction* i : plan_.body) {
@@ -134,6 +134,31 @@ llvm::Value* RowEmitter::Spread(const Instruction* broadcast) {
   if (!in_lanes) return LoadFrom(b_, array, index).re;
   llvm::Value* place = LinearOffset(b_, index, array.shape);
   return (plan_.pairs ? LoadAlternate(array, place) : LoadLanes(array, place)).re;
+}
+
+// Where the lanes of a step lie in an array of all rows: rows that lie apart.
+llvm::Value* RowEmitter::AddressesOfRows(const ArrayRef& array) {
+  std::vector<llvm::Constant*> offsets;
+  for (int64_t k = 0; k < plan_.lanes; ++k)
+    offsets.push_back(b_.getInt32(static_cast<uint32_t>(k * form_.length)));
+  llvm::Type* element = MemoryType(b_.getContext(), array.shape.type);
+  llvm::Value* first = b_.CreateInBoundsGEP(element, array.base, place_);
+  return b_.CreateInBoundsGEP(element, first, llvm::ConstantVector::get(offsets));
+}
+
+ScalarValue RowEmitter::LoadOfRows(const ArrayRef& array) {
+  if (!plan_.covered.across_rows) return LoadLanes(array, place_);
+  const ElementType type = array.shape.type;
+  llvm::Type* vector = VectorOf(MemoryType(b_.getContext(), type), plan_.lanes);
+  const llvm::Align align(ByteWidth(type));
+  return FromMemoryForm(b_, type,
+                        b_.CreateMaskedGather(vector, AddressesOfRows(array), align, mask_));
+}
+
+void RowEmitter::StoreOfRows(const ArrayRef& array, llvm::Value* value) {
+  if (!plan_.covered.across_rows) return StoreVector(array, place_, value);
+  b_.CreateMaskedScatter(value, AddressesOfRows(array), llvm::Align(ByteWidth(array.shape.type)),
+                         mask_);
 }
 
 ScalarValue RowEmitter::LoadLanes(const ArrayRef& array, llvm::Value* place) {
@@ -314,7 +339,7 @@ void RowEmitter::StoreLanes(int pass, const ElementIndex& index, std::vector<llv
   for (size_t k = 0; k < values.size(); ++k) {
     const ArrayRef array = arrays_.result(static_cast<int64_t>(plan_.full_roots[k]));
     if (!plan_.pairs) {
-      StoreVector(array, place_, values[k]);
+      StoreOfRows(array, values[k]);
     } else if (odd_ == 0) {
       low[k] = b_.CreateLShr(values[k], 16);
     } else {

@@ -127,11 +127,13 @@ bool PlanLanes(RowPlan& plan) {
       FindRowLanes(plan.form, plan.body, plan.target.fusion.lanes);
   if (!covered.has_value()) return false;
   plan.covered = *covered;
-  plan.columns = plan.form.IsColumns();
+  plan.columns = plan.form.IsColumns() || covered->across_rows;
   if (plan.columns) {
-    const bool only_reduces =
-        plan.form.passes == 2 && plan.full_roots.empty() && plan.covered.count >= kNarrowestTile;
-    plan.lanes = only_reduces ? 2 * MinLanes(plan) : ColumnLanes(plan);
+    const bool only_reduces = plan.form.IsColumns() && plan.form.passes == 2 &&
+                              plan.full_roots.empty() && plan.covered.count >= kNarrowestTile;
+    plan.lanes = only_reduces               ? 2 * MinLanes(plan)
+                 : plan.covered.across_rows ? MinLanes(plan)
+                                            : ColumnLanes(plan);
     plan.tiles.from = plan.form.full;
     plan.tiles.reduced = plan.covered.outer;
     plan.tiles.column = plan.covered.dims.back();

@@ -356,6 +356,25 @@ ENTRY e {
   ROOT r = f32[500] reduce(p, z), dimensions={0}, to_apply=add
 })";
 
+constexpr char kShortRows[] = R"(HloModule m
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b)
+}
+f {
+  p = f32[100,10] parameter(0)
+  e = f32[100,10] exponential(p)
+  z = f32[] constant(0)
+  s = f32[100] reduce(e, z), dimensions={1}, to_apply=add
+  t = f32[100,10] broadcast(s), dimensions={0}
+  ROOT q = f32[100,10] divide(e, t)
+}
+ENTRY e {
+  p = f32[100,10] parameter(0)
+  ROOT r = f32[100,10] fusion(p), kind=kLoop, calls=f
+})";
+
 constexpr char kChain[] = R"(HloModule m
 less {
   x = f32[] parameter(0)
@@ -434,6 +453,10 @@ std::vector<PlantedFault> PlantedFaults() {
       {"LastVectorWritesOn", kColumns, NoMask(intrinsic::masked_store, 3), "write out of bounds",
        "r"},
       {"ResultNotStored", kColumns, NoCall(intrinsic::masked_store), "left unwritten", "r"},
+      {"LastRowsReadOn", kShortRows, NoMask(intrinsic::masked_gather, 2), "read out of bounds",
+       "r"},
+      {"LastRowsWriteOn", kShortRows, NoMask(intrinsic::masked_scatter, 3), "write out of bounds",
+       "r"},
       {"LoadAlignment", kSlice, Alignment<llvm::LoadInst>(64), "misaligned read", "r"},
       {"StoreAlignment", kSlice, Alignment<llvm::StoreInst>(64), "misaligned write", "r"},
       {"VectorTooWide", kColumns, WiderVector, "read out of bounds", "r"},

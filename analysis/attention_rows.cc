@@ -11,6 +11,7 @@
 #include "analysis/form_body.h"
 #include "ir/computation.h"
 #include "ops/dim_lists.h"
+#include "ops/evaluate/reducer.h"
 
 namespace hlokit {
 namespace {
@@ -97,6 +98,37 @@ bool MayStandBetween(const Instruction& i) {
   }
 }
 
+// The operand that `i` only converts, moves or broadcasts.
+const Instruction* Source(const Instruction* i) {
+  while (i->opcode() == Opcode::kConvert || i->opcode() == Opcode::kBroadcast || KeepsOrder(*i))
+    i = i->operand(0);
+  return i;
+}
+
+bool Reduces(const Instruction& reduce, Opcode opcode) {
+  return reduce.operand_count() == 2 && SimpleReducer(*reduce.to_apply()) == opcode;
+}
+
+// Of exp(x - m) / t, where m is the maximum of each row x and t the sum of its exponentials.
+const Instruction* ExponentialsOf(const AttentionRows& attention) {
+  const RowForm& form = attention.form;
+  if (form.passes != 3 || form.reductions.size() != 2) return nullptr;
+  const Instruction &most = *form.reductions[0].reduce, &sum = *form.reductions[1].reduce;
+  const Instruction* const quotient = Source(attention.probabilities);
+  if (!Reduces(most, Opcode::kMaximum) || !Reduces(sum, Opcode::kAdd) ||
+      quotient->opcode() != Opcode::kDivide || Source(quotient->operand(1)) != &sum)
+    return nullptr;
+  const Instruction* const e = Source(sum.operand(0));
+  if (e->opcode() != Opcode::kExponential || Source(quotient->operand(0)) != e) return nullptr;
+  const Instruction* const d = e->operand(0);
+  const bool is_softmax = d->opcode() == Opcode::kSubtract && Source(d->operand(1)) == &most &&
+                          Source(d->operand(0)) == Source(most.operand(0));
+  const auto is_taken = [](const Instruction* i) { return IsTaken(i->shape()); };
+  return is_softmax && is_taken(e) && is_taken(&most) && is_taken(&sum) && is_taken(quotient)
+             ? e
+             : nullptr;
+}
+
 class AttentionWalk {
  public:
   std::optional<AttentionRows> From(const Instruction& product) {
@@ -127,6 +159,7 @@ class AttentionWalk {
     const std::optional<RowForm> form = FindRowForm(between);
     if (!form || !form->IsContiguous() || form->full.dims != p.shape().dims) return false;
     found_.form = *form;
+    found_.exponentials = ExponentialsOf(found_);
     const bool keeps_rows = IsRegrouped() && KeepsRows();
     found_.members.insert(found_.members.end(), reshapes.rbegin(), reshapes.rend());
     found_.members.push_back(found_.product);
@@ -224,10 +257,12 @@ class AttentionWalk {
     const Sizes scores(*found_.scores), product(*found_.product);
     const RowForm& form = found_.form;
     const int64_t rows = found_.side == 0 ? product.rows : product.columns;
+    const int64_t columns = found_.side == 0 ? product.columns : product.rows;
     return form.length == scores.columns && form.length == product.terms &&
            scores.batch == product.batch && scores.rows == rows &&
            form.rows == scores.batch * rows && scores.batch > 0 &&
-           form.length <= kMaxAttentionKeys &&
+           (form.length <= kMaxAttentionKeys ||
+            (found_.exponentials != nullptr && columns <= kMaxAttentionColumns)) &&
            std::min({rows, form.length, scores.terms, product.rows, product.columns}) >= kMinSide;
   }
 

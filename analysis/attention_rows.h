@@ -18,7 +18,9 @@ struct AttentionRows {
   const Instruction* scores = nullptr;   // the first dot
   const Instruction* product = nullptr;  // the second
   const Instruction* probabilities =
-      nullptr;                              // what it multiplies by the values, or reshapes of it
+      nullptr;  // what it multiplies by the values, or reshapes of it
+  // Of a softmax: what it divides by the sum of its exponentials.
+  const Instruction* exponentials = nullptr;
   int64_t side = 0;                         // which operand of the product that is
   RowForm form;                             // of the work between
   std::vector<const Instruction*> members;  // scores to product, operands before users
@@ -26,9 +28,10 @@ struct AttentionRows {
 };
 
 // The attention that ends in `product`, if it does: floats of two or four bytes; eight or more rows
-// a batch, terms and columns; up to kMaxAttentionKeys keys; rows that can be reduced in any order;
-// nothing of it used elsewhere but constants and what is cheaply made of them.
-inline constexpr int64_t kMaxAttentionKeys = 1024;
+// a batch, terms and columns; rows that can be reduced in any order; nothing of it used elsewhere
+// but constants and what is cheaply made of them. Results of more than kMaxAttentionKeys keys,
+// which are summed while scores are at hand part by part, have up to kMaxAttentionColumns columns.
+inline constexpr int64_t kMaxAttentionKeys = 1024, kMaxAttentionColumns = 256;
 std::optional<AttentionRows> FindAttentionRows(const Instruction& product);
 
 // The same of a fusion that holds nothing else.

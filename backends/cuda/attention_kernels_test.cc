@@ -157,7 +157,81 @@ ENTRY e {
   EXPECT_GT(CountOf(PtxForTest(text, "sm_75"), ".entry"), 1);
 }
 
-// Scores that something else reads stay in memory; so do rows that are too long.
+// More keys than there is room for: whole blocks of them, parts, a single key in the last one.
+TEST(AttentionSimulationTest, ManyKeys) {
+  const struct {
+    int64_t rows, keys, depth, columns;
+  } sizes[] = {{8, 1280, 8, 8}, {70, 1025, 16, 40}, {20, 1300, 24, 130}, {9, 2050, 8, 256}};
+  for (const char* type : {"f32", "bf16", "f16"})
+    for (const auto& size : sizes) {
+      const std::string text =
+          Attention(type, size.rows, size.keys, size.depth, size.columns, kScaled);
+      CheckOnSimulator(text, ErrorOf(type));
+      EXPECT_EQ(CountOf(PtxForTest(text), ".entry"), 1) << text;
+    }
+  for (const bool turned : {false, true})
+    CheckOnSimulator(Attention("f32", 40, 1111, 16, 24, kBias, turned), 1e-5);
+  EXPECT_GT(CountOf(PtxForTest(Attention("bf16", 16, 1280, 16, 16, kScaled), "sm_75"), ".entry"),
+            1);
+}
+
+// Queries that see a window of keys: the first blocks of keys are -inf for most of them.
+TEST(AttentionSimulationTest, ManyKeysOfWhichFewAreSeen) {
+  constexpr char kWindow[] = R"(  i = s32[$S] iota(), iota_dimension=1
+  nineteen = s32[$S] broadcast(s32[] constant(19)), dimensions={}
+  at = s32[$S] multiply(i, nineteen)
+  j = s32[$S] iota(), iota_dimension=2
+  before = pred[$S] compare(j, at), direction=GE
+  width = s32[$S] broadcast(s32[] constant(300)), dimensions={}
+  end = s32[$S] add(at, width)
+  after = pred[$S] compare(j, end), direction=LT
+  seen = pred[$S] and(before, after)
+  none = $T[] constant(-inf)
+  nones = $T[$S] broadcast(none), dimensions={}
+  x = $T[$S] select(seen, s, nones)
+)";
+  for (const char* type : {"f32", "bf16"})
+    for (const char* scores : {kWindow, kCausal})
+      CheckOnSimulator(Attention(type, 60, 1200, 16, 24, scores), ErrorOf(type));
+}
+
+// Maxima that rise from part to part, of products in bf16 and rows in f32, and nothing but them.
+TEST(AttentionSimulationTest, ManyKeysOfRisingScores) {
+  const std::string text = R"(HloModule m
+max { x = f32[] parameter(0) y = f32[] parameter(1) ROOT m = f32[] maximum(x, y) }
+add { x = f32[] parameter(0) y = f32[] parameter(1) ROOT m = f32[] add(x, y) }
+ENTRY e {
+  q = bf16[30,16] parameter(0)
+  k = bf16[1100,16] parameter(1)
+  v = bf16[1100,20] parameter(2)
+  s = f32[30,1100] dot(q, k), lhs_contracting_dims={1}, rhs_contracting_dims={1}
+  n = f32[30,1100] iota(), iota_dimension=1
+  hundredth = f32[30,1100] broadcast(f32[] constant(0.01)), dimensions={}
+  slope = f32[30,1100] multiply(n, hundredth)
+  x = f32[30,1100] add(s, slope)
+  ninf = f32[] constant(-inf)
+  zero = f32[] constant(0)
+  most = f32[30] reduce(x, ninf), dimensions={1}, to_apply=max
+  mosts = f32[30,1100] broadcast(most), dimensions={0}
+  d = f32[30,1100] subtract(x, mosts)
+  e = f32[30,1100] exponential(d)
+  total = f32[30] reduce(e, zero), dimensions={1}, to_apply=add
+  totals = f32[30,1100] broadcast(total), dimensions={0}
+  p = f32[30,1100] divide(e, totals)
+  w = bf16[30,1100] convert(p)
+  ROOT r = f32[30,20] dot(w, v), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+})";
+  CheckOnSimulator(text, 2e-2);
+  const std::string ptx = PtxForTest(text);
+  EXPECT_EQ(CountOf(ptx, ".entry"), 1);
+  EXPECT_GT(CountOf(ptx, "mma.sync"), 0);
+  const std::string other = absl::StrReplaceAll(text, {{"divide(e, totals)", "add(e, totals)"}});
+  CheckOnSimulator(other, 0.1);
+  EXPECT_GT(CountOf(PtxForTest(other), ".entry"), 1);
+}
+
+// Scores that something else reads stay in memory; so do those of many keys whose results would
+// not stay in registers.
 TEST(AttentionSimulationTest, LeftAlone) {
   std::string used = Attention("f32", 16, 32, 16, 16, kScaled);
   used = absl::StrReplaceAll(used, {{"ROOT r =", "r ="}, {"\n})", ""}});
@@ -165,9 +239,7 @@ TEST(AttentionSimulationTest, LeftAlone) {
       used.substr(0, used.rfind('}')) + "  ROOT both = (f32[2,16,16], f32[2,16,32]) tuple(r, p)\n}";
   CheckOnSimulator(used, 1e-5);
   EXPECT_GT(CountOf(PtxForTest(used), ".entry"), 1);
-  const std::string lengthy = Attention("f32", 8, 1030, 8, 8, kScaled);
-  CheckOnSimulator(lengthy, 1e-5);
-  EXPECT_GT(CountOf(PtxForTest(lengthy), ".entry"), 1);
+  EXPECT_GT(CountOf(PtxForTest(Attention("f32", 8, 1030, 8, 257, kScaled)), ".entry"), 1);
 }
 
 }  // namespace

@@ -45,24 +45,45 @@ DotTile::DotTile(const DotTilePlan& plan, Builder& b, ElementEmitter& emitter, l
   rhs_ = make_tile(plan.rhs);
 }
 
+Values DotTile::NoSums() const {
+  return Values(static_cast<size_t>(plan_.lhs.per_thread() * plan_.rhs.per_thread()), zero_);
+}
+
 Values DotTile::Sums(llvm::Value* first_row, llvm::Value* first_column) {
-  lhs_.first = first_row;
-  rhs_.first = first_column;
-  const Values none(static_cast<size_t>(plan_.lhs.per_thread() * plan_.rhs.per_thread()), zero_);
-  const int64_t steps = (plan_.terms() + plan_.depth - 1) / plan_.depth;
-  return EmitLoopCarrying(b_, steps, none, [&](llvm::Value* step, const Values& carried) {
-    emitter_.BeginScope();
-    llvm::Value* const first = Scale(b_, step, plan_.depth);
-    const bool loads_left = rows_.base == nullptr;
-    const Values l = loads_left ? Load(lhs_, first) : Values(), r = Load(rhs_, first);
-    group_.Meet();  // all have read the tiles before these
-    if (loads_left) Share(lhs_, l);
-    Share(rhs_, r);
-    group_.Meet();
-    Values next = AddTerms(carried, first);
-    emitter_.EndScope();
-    return next;
-  });
+  return AddSums(first_row, first_column, b_.Index(0), b_.Index(Steps()), NoSums());
+}
+
+Values DotTile::AddSums(llvm::Value* first_row, llvm::Value* first_column, llvm::Value* term,
+                        llvm::Value* steps, const Values& sums) {
+  MoveTo(first_row, first_column);
+  return EmitLoopCarrying(
+      b_, b_.Index(0), steps, sums, [&](llvm::Value* step, const Values& carried) {
+        emitter_.BeginScope();
+        llvm::Value* const within = Scale(b_, step, plan_.depth);
+        llvm::Value* const first = b_.CreateNSWAdd(term, within);
+        const bool loads_left = rows_.base == nullptr;
+        const Values l = loads_left ? Load(lhs_, first) : Values(), r = Load(rhs_, first);
+        group_.Meet();  // all have read the tiles before these
+        if (loads_left) Share(lhs_, l);
+        Share(rhs_, r);
+        group_.Meet();
+        Values next = AddTerms(carried, within);
+        emitter_.EndScope();
+        return next;
+      });
+}
+
+Values DotTile::ChangeRows(
+    const Values& sums,
+    absl::FunctionRef<llvm::Value*(llvm::Value* row, llvm::Value* sum)> change) {
+  const int64_t across = plan_.rhs.per_thread();
+  Values changed;
+  for (int64_t k = 0; k < plan_.lhs.per_thread(); ++k) {
+    llvm::Value* const row = b_.CreateNSWAdd(FirstRow(), b_.Index(k));
+    for (int64_t n = 0; n < across; ++n)
+      changed.push_back(change(row, sums[static_cast<size_t>(k * across + n)]));
+  }
+  return changed;
 }
 
 int64_t DotTile::RowOf(const TileSide& side) { return side.tile + kRowPadding; }

@@ -43,6 +43,17 @@ class DotTile {
   // The thread's sums of the tile that begins there, lhs.per_thread() rows of rhs.per_thread(). All
   // threads must come here.
   Values Sums(llvm::Value* first_row, llvm::Value* first_column);
+  // The same from `sums` on, as TensorTile has it.
+  Values AddSums(llvm::Value* first_row, llvm::Value* first_column, llvm::Value* term,
+                 llvm::Value* steps, const Values& sums);
+  Values NoSums() const;
+  int64_t Steps() const { return (plan_.terms() + plan_.depth - 1) / plan_.depth; }
+  void MoveTo(llvm::Value* first_row, llvm::Value* first_column) {
+    lhs_.first = first_row;
+    rhs_.first = first_column;
+  }
+  Values ChangeRows(const Values& sums,
+                    absl::FunctionRef<llvm::Value*(llvm::Value* row, llvm::Value* sum)> change);
   // Where they begin.
   llvm::Value* FirstRow() {
     return b_.CreateNSWAdd(lhs_.first, Scale(b_, Rows(), plan_.lhs.per_thread()));

@@ -149,16 +149,8 @@ llvm::Function* DeclareKernel(llvm::Module& module, const std::string& name, int
   kernel->addFnAttr(llvm::Attribute::NoUnwind);
   for (llvm::Argument& array : kernel->args())
     array.addAttr(llvm::Attribute::getWithAlignment(context, llvm::Align(kArrayAlignment)));
-  const auto annotate = [&](const char* what, int value) {
-    llvm::Metadata* const row[] = {
-        llvm::ValueAsMetadata::get(kernel), llvm::MDString::get(context, what),
-        llvm::ConstantAsMetadata::get(
-            llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), static_cast<uint64_t>(value)))};
-    module.getOrInsertNamedMetadata("nvvm.annotations")
-        ->addOperand(llvm::MDNode::get(context, row));
-  };
-  annotate("kernel", 1);
-  annotate("reqntidx", threads);
+  AnnotateKernel(*kernel, "kernel", 1);
+  AnnotateKernel(*kernel, "reqntidx", threads);
   return kernel;
 }
 

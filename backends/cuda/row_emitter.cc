@@ -4,14 +4,15 @@
 namespace hlokit {
 
 GroupRowEmitter::GroupRowEmitter(const GroupRows& plan, ElementEmitter& emitter, llvm::Value* lane,
-                                 llvm::Value* row, llvm::Value* stores)
+                                 llvm::Value* row, llvm::Value* stores, llvm::Value* part)
     : plan_(plan),
       form_(plan.form),
       emitter_(emitter),
       b_(emitter.builder()),
       group_(b_, plan.threads, lane),
       row_(row),
-      stores_(stores) {
+      stores_(stores),
+      part_(part) {
   multi_.assign(static_cast<size_t>(form_.full.rank()), b_.Index(0));
   Delinearize(b_, row_, form_.kept, form_.full.dims, multi_);
   if (plan.kept) PlaceVectors();
@@ -28,9 +29,25 @@ ElementIndex GroupRowEmitter::IndexOf(llvm::Value* at) {
   return ElementIndex::Multi(multi_, b_.CreateNSWAdd(Scale(b_, row_, form_.length), at));
 }
 
+void GroupRowEmitter::PlaceInPart(int64_t k) {
+  llvm::Value* const number = b_.CreateNSWAdd(b_.Index(k * plan_.threads), group_.lane());
+  llvm::Value* first = b_.CreateNSWAdd(part_, Scale(b_, number, plan_.vector));
+  Vector& vector = vectors_.emplace_back();
+  if (form_.length % plan_.part != 0) {
+    vector.inside = b_.CreateICmpULT(first, b_.Index(form_.length));
+    first = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, first,
+                                     b_.Index(form_.length - plan_.vector));
+  }
+  vector.places = PlacesFrom(first);
+}
+
 void GroupRowEmitter::PlaceVectors() {
   const int64_t vectors = form_.length / plan_.vector;
   for (int64_t k = 0; k < plan_.LaneVectors(); ++k) {
+    if (part_ != nullptr) {
+      PlaceInPart(k);
+      continue;
+    }
     llvm::Value* number = b_.CreateNSWAdd(b_.Index(k * plan_.threads), group_.lane());
     Vector& vector = vectors_.emplace_back();
     if ((k + 1) * plan_.threads > vectors) {
@@ -66,6 +83,7 @@ void GroupRowEmitter::EmitPass(int pass) {
     for (size_t k = 0; k < reductions.size(); ++k)
       partial[k] = group_.Combine(
           partial[k], [&](llvm::Value* x, llvm::Value* y) { return reductions[k].Combine(x, y); });
+  for (size_t k = 0; k < reductions.size(); ++k) partial[k] = Carry(reductions[k], partial[k]);
   size_t used = 0;
   for (const Accumulators& r : reductions) {
     const std::vector<ScalarValue> parts = r.Results(partial, used);
@@ -77,7 +95,8 @@ Values GroupRowEmitter::Begin(const std::vector<Accumulators>& reductions) {
   Values initial;
   for (const Accumulators& r : reductions) r.AppendInitial(initial);
   if (plan_.threads == 1) return initial;
-  llvm::Value* const first = b_.CreateICmpEQ(group_.lane(), b_.Index(0));
+  llvm::Value* first = b_.CreateICmpEQ(group_.lane(), b_.Index(0));
+  if (part_ != nullptr) first = b_.CreateAnd(first, b_.CreateICmpEQ(part_, b_.Index(0)));
   for (size_t k = 0; k < reductions.size(); ++k)
     initial[k] =
         b_.CreateSelect(first, initial[k], IdentityOf(reductions[k], initial[k]->getType()));

@@ -11,9 +11,10 @@ namespace hlokit {
 class GroupRowEmitter {
  public:
   // `emitter` gives the elements of the row's leaves; it and the plan outlive this. `lane`: of the
-  // group's threads. `stores`: whether the thread's row is one.
+  // group's threads. `stores`: whether the thread's row is one. `part`: the first element of the
+  // part of the row that is there, where the plan has parts (whole vectors of all lanes).
   GroupRowEmitter(const GroupRows& plan, ElementEmitter& emitter, llvm::Value* lane,
-                  llvm::Value* row, llvm::Value* stores);
+                  llvm::Value* row, llvm::Value* stores, llvm::Value* part = nullptr);
   virtual ~GroupRowEmitter() = default;
 
   void Emit();
@@ -21,6 +22,10 @@ class GroupRowEmitter {
  protected:
   Builder& builder() { return b_; }
   llvm::Value* row() const { return row_; }
+  ThreadGroup& group() { return group_; }
+  // Makes of what a part's elements give, with the initial value in the first part, what all parts
+  // until then do.
+  virtual llvm::Value* Carry(const Accumulators&, llvm::Value* partial) { return partial; }
   // Before the last pass, which stores the elements of rows.
   virtual void BeginStores() {}
   // Takes an element of result `r`.
@@ -35,6 +40,8 @@ class GroupRowEmitter {
   // The element at place `at` of the row.
   ElementIndex IndexOf(llvm::Value* at);
 
+  // The lane's vector number `k` of the part.
+  void PlaceInPart(int64_t k);
   // Where all of the lane's vectors are: the same index objects in every pass, by which the emitter
   // remembers values. Past the row's end the last vector is read again, and not used.
   void PlaceVectors();
@@ -74,7 +81,7 @@ class GroupRowEmitter {
   ElementEmitter& emitter_;
   Builder& b_;
   ThreadGroup group_;
-  llvm::Value *const row_, *const stores_;
+  llvm::Value *const row_, *const stores_, *const part_;
   std::vector<llvm::Value*> multi_;  // of the element, in the full array
   std::vector<Vector> vectors_;      // of the lane, where they are kept
 };

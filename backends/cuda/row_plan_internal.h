@@ -18,10 +18,11 @@ struct GroupRows {
   int64_t threads = 1;                        // of a row
   int64_t vector = 1;                         // neighbours that a thread takes at a time
   bool kept = false;                          // elements stay in registers from pass to pass
+  int64_t part = 0;                           // elements that are there at a time; 0: the row
 
-  // Vectors of one thread of a row, at most.
+  // Vectors of one thread of a row, or of a part, at most.
   int64_t LaneVectors() const {
-    const int64_t vectors = form.length / vector;
+    const int64_t vectors = (part == 0 ? form.length : part) / vector;
     return (vectors + threads - 1) / threads;
   }
 

@@ -66,33 +66,41 @@ TensorTile::TensorTile(const TensorTilePlan& plan, Builder& b, llvm::Value* thre
   warp_column_ = Scale(b, b.CreateURem(warp, b.Index(across)), plan.warp_columns());
 }
 
+Values TensorTile::NoSums() {
+  const int64_t count = plan_.warp_rows() * plan_.warp_columns() / kWarp;
+  return Values(static_cast<size_t>(count), ZeroElement(b_, plan_.sum_type).re);
+}
+
 Values TensorTile::Sums(llvm::Value* first_row, llvm::Value* first_column) {
-  lhs_.first = first_row;
-  rhs_.first = first_column;
-  const int64_t steps = (plan_.terms() + plan_.depth() - 1) / plan_.depth();
-  const auto load_left = [&](llvm::Value* term) {
-    return rows_.base == nullptr ? Load(lhs_, term) : Pieces();
+  return AddSums(first_row, first_column, b_.Index(0), b_.Index(Steps()), NoSums());
+}
+
+Values TensorTile::AddSums(llvm::Value* first_row, llvm::Value* first_column, llvm::Value* term,
+                           llvm::Value* steps, const Values& sums) {
+  MoveTo(first_row, first_column);
+  const auto load_left = [&](llvm::Value* at) {
+    return rows_.base == nullptr ? Load(lhs_, at) : Pieces();
   };
   const auto share = [&](const Pieces& left, const Pieces& right, llvm::Value* half) {
     if (rows_.base == nullptr) Share(lhs_, left, half);
     Share(rhs_, right, half);
     group_.Meet();
   };
-  const Pieces left = load_left(b_.Index(0));
-  share(left, Load(rhs_, b_.Index(0)), b_.Index(0));
-  const int64_t count = plan_.warp_rows() * plan_.warp_columns() / kWarp;
-  const Values none(static_cast<size_t>(count), ZeroElement(b_, plan_.sum_type).re);
-  return EmitLoopCarrying(b_, steps, none, [&](llvm::Value* step, const Values& carried) {
-    // The last step loads its own tiles again, to no end.
-    llvm::Value* const next = b_.CreateBinaryIntrinsic(
-        llvm::Intrinsic::umin, b_.CreateNSWAdd(step, b_.Index(1)), b_.Index(steps - 1));
-    llvm::Value* const term = Scale(b_, next, plan_.depth());
-    const Pieces l = load_left(term), r = Load(rhs_, term);
-    llvm::Value* const half = b_.CreateAnd(step, b_.Index(1));
-    Values all = AddTerms(carried, half, Scale(b_, step, plan_.depth()));
-    share(l, r, b_.CreateXor(half, b_.Index(1)));
-    return all;
-  });
+  const Pieces left = load_left(term);
+  share(left, Load(rhs_, term), b_.Index(0));
+  llvm::Value* const last = b_.CreateNSWSub(steps, b_.Index(1));
+  return EmitLoopCarrying(
+      b_, b_.Index(0), steps, sums, [&](llvm::Value* step, const Values& carried) {
+        // The last step loads its own tiles again, to no end.
+        llvm::Value* const next = b_.CreateBinaryIntrinsic(
+            llvm::Intrinsic::umin, b_.CreateNSWAdd(step, b_.Index(1)), last);
+        llvm::Value* const at = b_.CreateNSWAdd(term, Scale(b_, next, plan_.depth()));
+        const Pieces l = load_left(at), r = Load(rhs_, at);
+        llvm::Value* const half = b_.CreateAnd(step, b_.Index(1));
+        Values all = AddTerms(carried, half, Scale(b_, step, plan_.depth()));
+        share(l, r, b_.CreateXor(half, b_.Index(1)));
+        return all;
+      });
 }
 
 // A thread has two neighbours of row lane / 4 and two of the eighth row after it.
@@ -111,6 +119,18 @@ void TensorTile::Visit(
                        &sums[4 * (i / 2 * across + j) + 2 * (i % 2)]});
     visit(b_.CreateNSWAdd(row, b_.Index(8 * i)), pairs);
   }
+}
+
+Values TensorTile::ChangeRows(
+    const Values& sums,
+    absl::FunctionRef<llvm::Value*(llvm::Value* row, llvm::Value* sum)> change) {
+  Values changed = sums;
+  Visit(sums, [&](llvm::Value* row, absl::Span<const Pair> pairs) {
+    for (const Pair& pair : pairs)
+      for (int k = 0; k < 2; ++k)
+        changed[static_cast<size_t>(pair.sums + k - sums.data())] = change(row, pair.sums[k]);
+  });
+  return changed;
 }
 
 TensorTile::Place TensorTile::PlaceOf(const TensorSide& side, int64_t k) {

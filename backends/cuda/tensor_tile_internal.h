@@ -68,6 +68,20 @@ class TensorTile {
   // The thread's sums of the tile that begins there, for Visit. All threads must come here, and
   // have left what they read of the shared tiles before.
   Values Sums(llvm::Value* first_row, llvm::Value* first_column);
+  // `sums` and those of `steps` steps of the plan's depth from term `term` on, where lines of
+  // `rows` begin; NoSums() before the first.
+  Values AddSums(llvm::Value* first_row, llvm::Value* first_column, llvm::Value* term,
+                 llvm::Value* steps, const Values& sums);
+  Values NoSums();
+  int64_t Steps() const { return (plan_.terms() + plan_.depth() - 1) / plan_.depth(); }
+  // Where the sums that are visited begin, where that is not where the last ones were made.
+  void MoveTo(llvm::Value* first_row, llvm::Value* first_column) {
+    lhs_.first = first_row;
+    rhs_.first = first_column;
+  }
+  // Each sum of `sums` changed by what `change` makes of its row and of it.
+  Values ChangeRows(const Values& sums,
+                    absl::FunctionRef<llvm::Value*(llvm::Value* row, llvm::Value* sum)> change);
   // Calls `visit` with each of the thread's rows of that tile and its pairs in it.
   void Visit(const Values& sums,
              absl::FunctionRef<void(llvm::Value* row, absl::Span<const Pair> pairs)> visit);

@@ -71,6 +71,17 @@ llvm::Value* ReadLane(Builder& b, llvm::Value* value, llvm::Value* lane) {
   return Shuffle(b, value, llvm::Intrinsic::nvvm_shfl_sync_idx_i32, lane);
 }
 
+void AnnotateKernel(llvm::Function& kernel, const char* what, int value) {
+  llvm::LLVMContext& context = kernel.getContext();
+  llvm::Metadata* const row[] = {
+      llvm::ValueAsMetadata::get(&kernel), llvm::MDString::get(context, what),
+      llvm::ConstantAsMetadata::get(
+          llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), static_cast<uint64_t>(value)))};
+  kernel.getParent()
+      ->getOrInsertNamedMetadata("nvvm.annotations")
+      ->addOperand(llvm::MDNode::get(context, row));
+}
+
 llvm::GlobalVariable* MakeShared(Builder& b, llvm::Type* type, int64_t count) {
   llvm::Module& module = *b.GetInsertBlock()->getModule();
   auto* const array = llvm::ArrayType::get(type, static_cast<uint64_t>(count));

@@ -8,6 +8,9 @@ namespace hlokit {
 
 inline constexpr int64_t kWarp = 32;  // threads
 
+// Says of a kernel what NVPTX has a name for ("reqntidx"), in the module's list.
+void AnnotateKernel(llvm::Function& kernel, const char* what, int value);
+
 // Shared memory of `count` values for the kernel that `b` writes, aligned to 16 bytes.
 llvm::GlobalVariable* MakeShared(Builder& b, llvm::Type* type, int64_t count);
 

@@ -9,6 +9,7 @@
 //   add(reshape(x), reshape(y)) -> reshape(add(x, y))
 #include <algorithm>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "passes/framework/pass.h"
 #include "passes/framework/pass_arguments.h"
@@ -93,17 +94,21 @@ class Mover {
     std::vector<Instruction*> candidates = computation_.PostOrder();
     std::erase_if(candidates, [&](const Instruction* i) { return !IsCandidate(i); });
     absl::flat_hash_set<const Instruction*> left(candidates.begin(), candidates.end());
+    absl::flat_hash_map<const Instruction*, bool> known;  // of this round, by rearrangement
     const auto is_free = [&](const Instruction* x) {
-      return !Rearranges(x) ||
-             (!x->IsRoot() && std::all_of(x->users().begin(), x->users().end(),
-                                          [&](const Instruction* u) { return left.contains(u); }));
+      if (!Rearranges(x)) return true;
+      const auto [found, is_new] = known.try_emplace(x, !x->IsRoot());
+      if (is_new && found->second)
+        found->second = std::all_of(x->users().begin(), x->users().end(),
+                                    [&](const Instruction* u) { return left.contains(u); });
+      return found->second;
     };
     while (std::erase_if(candidates, [&](const Instruction* i) {
              if (std::all_of(i->operands().begin(), i->operands().end(), is_free)) return false;
              left.erase(i);
              return true;
-           }) > 0) {
-    }
+           }) > 0)
+      known.clear();
     return candidates;
   }
 

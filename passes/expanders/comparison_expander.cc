@@ -1,6 +1,9 @@
 // comparison-expander: expands total-order comparisons of floats into integer comparisons.
 // A comparison of floats with type=TOTALORDER becomes one of integers: the bits of a negative
-// float, all but the sign flipped, are ordered as totalOrder wants. Exact. Cost: linear.
+// float, all but the sign flipped, are ordered as totalOrder wants. Types without -0 are flipped to
+// one more, and their NaN, which has the bits of -0, stays before all numbers; f8e8m0fnu, which has
+// no sign, is ordered by its bits. Exact. Cost: linear. The ends of the integers are written for
+// each comparison whether it needs them or not, as in XLA.
 //   -NaN < -inf < -1 < -0 < 0 < 1 < inf < NaN
 #include "passes/framework/pass.h"
 #include "passes/rewrite/expander.h"
@@ -33,13 +36,27 @@ Instruction* Fill(const Shape& shape, int64_t value, Rewriter& r) {
   return r.Broadcast(r.Constant(std::move(scalar)), shape, {});
 }
 
+// Arrays of the ends of an integer type and of 0.
+struct Ends {
+  Instruction *zero, *least, *largest;
+};
+
 // Integers in the order that totalOrder gives the floats.
-Instruction* Ordered(Instruction* x, const Shape& bits, Instruction* zero, Instruction* largest,
-                     Rewriter& r) {
+Instruction* Ordered(Instruction* x, const Shape& bits, const Ends& ends, Rewriter& r) {
+  const auto compare = [&](Instruction* a, Instruction* b, ComparisonDirection direction) {
+    return r.Add(Opcode::kCompare, bits.WithType(ElementType::kPred), {a, b},
+                 CompareAttrs{direction});
+  };
   Instruction* raw = r.Add(Opcode::kBitcastConvert, bits, {x});
-  Instruction* negative = r.Add(Opcode::kCompare, bits.WithType(ElementType::kPred), {raw, zero},
-                                CompareAttrs{ComparisonDirection::kLt});
-  Instruction* flipped = r.Add(Opcode::kXor, bits, {largest, raw});
+  Instruction* flipped = nullptr;
+  if (HasNoMinusZero(x->shape().type)) {
+    flipped = r.Add(Opcode::kSubtract, bits, {ends.least, raw});
+    Instruction* is_nan = compare(raw, ends.least, ComparisonDirection::kEq);
+    flipped = r.Add(Opcode::kSelect, bits, {is_nan, ends.least, flipped});
+  } else {
+    flipped = r.Add(Opcode::kXor, bits, {ends.largest, raw});
+  }
+  Instruction* negative = compare(raw, ends.zero, ComparisonDirection::kLt);
   return r.Add(Opcode::kSelect, bits, {negative, flipped, raw});
 }
 
@@ -49,15 +66,22 @@ absl::StatusOr<Instruction*> ExpandCompare(Instruction* i, Rewriter& r) {
     return nullptr;
   const Shape& shape = i->operand(0)->shape();
   const int width = BitWidth(shape.type);
-  if (!IsFloat(shape.type) || width < 8 || shape.type == ElementType::kF8E8M0FNU ||
-      HasNoMinusZero(shape.type))
-    return nullptr;
-  const Shape bits = shape.WithType(SignedOfWidth(width));
-  Instruction* zero = Fill(bits, 0, r);
-  Instruction* largest = Fill(bits, static_cast<int64_t>(~uint64_t{0} >> (65 - width)), r);
-  Instruction* lhs = Ordered(i->operand(0), bits, zero, largest, r);
-  Instruction* rhs =
-      i->operand(1) == i->operand(0) ? lhs : Ordered(i->operand(1), bits, zero, largest, r);
+  if (!IsFloat(shape.type) || width < 8) return nullptr;
+  Instruction *lhs = nullptr, *rhs = nullptr;
+  if (shape.type == ElementType::kF8E8M0FNU) {
+    const Shape bits = shape.WithType(ElementType::kU8);
+    lhs = r.Add(Opcode::kBitcastConvert, bits, {i->operand(0)});
+    rhs = r.Add(Opcode::kBitcastConvert, bits, {i->operand(1)});
+  } else {
+    const Shape bits = shape.WithType(SignedOfWidth(width));
+    const auto largest = static_cast<int64_t>(~uint64_t{0} >> (65 - width));
+    Ends ends;
+    ends.zero = Fill(bits, 0, r);
+    ends.least = Fill(bits, -largest - 1, r);
+    ends.largest = Fill(bits, largest, r);
+    lhs = Ordered(i->operand(0), bits, ends, r);
+    rhs = Ordered(i->operand(1), bits, ends, r);
+  }
   return r.Add(Opcode::kCompare, i->shape(), {lhs, rhs},
                CompareAttrs{i->attr<CompareAttrs>().direction});
 }

@@ -213,7 +213,9 @@ std::unique_ptr<Pass> CreateRngBitGeneratorExpander() {
 // rng-expander: rng becomes Philox bits of a key of its own and of the state that the module moves
 // on with each run, and what makes numbers of the wanted distribution from them. The numbers are
 // others than before the pass.
-std::unique_ptr<Pass> CreateRngExpander() { return MakeExpander("rng-expander", RngExpansion(), {.keeps_operands = true}); }
+std::unique_ptr<Pass> CreateRngExpander() {
+  return MakeExpander("rng-expander", RngExpansion(), {.keeps_operands = true});
+}
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

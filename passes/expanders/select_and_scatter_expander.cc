@@ -1,7 +1,7 @@
 // select_and_scatter_expander: expands select-and-scatter into reduce-window and scatter.
 // A reduce-window over the operand and its coordinates finds what each window selects (-1: padding,
 // which never wins over an element), a scatter adds the sources there. Exact but for the order of
-// sums. Cost: linear.
+// sums. Cost: linear. The computation that chose stays, though nothing calls it, as in XLA.
 #include "absl/strings/str_cat.h"
 #include "passes/framework/pass.h"
 #include "passes/rewrite/expander.h"
@@ -18,8 +18,9 @@ Computation* MakeWindowSelect(const Computation& select, ElementType type, int r
   std::vector<Instruction*> lhs, rhs;
   for (auto* side : {&lhs, &rhs})
     for (int k = 0; k <= rank; ++k)
-      side->push_back(c->AddParameter(c->parameter_count(), RowMajor(k == 0 ? type : kIndex, {}),
-                                      k == 0 ? "value" : "coordinate"));
+      side->push_back(c->AddParameter(
+          c->parameter_count(), RowMajor(k == 0 ? type : kIndex, {}),
+          absl::StrCat(k == 0 ? "operand" : "iota", side == &lhs || k == 1 ? "_lhs" : "_rhs")));
   Rewriter r(*c);
   HloWriter w(r);
   Instruction* wins = IsElementwiseScalar(select)
@@ -27,7 +28,8 @@ Computation* MakeWindowSelect(const Computation& select, ElementType type, int r
                           : w.Call(const_cast<Computation*>(&select), {lhs[0], rhs[0]});
   Instruction* none = w.Integer(kIndex, -1);
   Instruction* is_element = w.Compare(lhs[1], none, ComparisonDirection::kNe);
-  Instruction* other_is_none = w.Compare(rhs[1], none, ComparisonDirection::kEq);
+  Instruction* other_is_none =
+      w.Unary(Opcode::kNot, w.Compare(rhs[1], none, ComparisonDirection::kNe));
   Instruction* left =
       w.Binary(Opcode::kOr, w.Binary(Opcode::kAnd, wins, is_element), other_is_none);
   std::vector<Instruction*> chosen;
@@ -55,7 +57,9 @@ Instruction* Selected(HloWriter& w, const Instruction& i) {
   column.push_back(1);
   std::vector<Instruction*> columns;
   for (int d = 0; d < shape.rank(); ++d) columns.push_back(w.Reshape(w.Part(found, d + 1), column));
-  return w.Concatenate(columns, shape.rank());
+  Shape indices = columns[0]->shape();
+  indices.dims.back() = shape.rank();
+  return w.rewriter().Add(Opcode::kConcatenate, indices, columns, DimensionsAttrs{{shape.rank()}});
 }
 
 absl::StatusOr<Instruction*> ExpandSelectAndScatter(Instruction* i, Rewriter& r) {

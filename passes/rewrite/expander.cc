@@ -21,10 +21,7 @@ class Expander final : public ComputationPass {
   absl::StatusOr<bool> Run(Module& module) override {
     const int64_t first_new = module.computation_id_bound();
     ASSIGN_OR_RETURN(const bool changed, ComputationPass::Run(module));
-    if (changed)
-      RemoveUncalled(module);
-    else
-      RemoveUncalledSince(module, first_new);
+    RemoveUncalledSince(module, first_new);  // of what was not permitted
     return changed;
   }
 

@@ -19,8 +19,8 @@ struct ExpanderOptions {
 };
 
 // Visits each instruction of each computation that runs on its own, operands first, once; what it
-// makes is not visited again. What only the replaced instruction needed goes with it, as do
-// computations that the entry no longer reaches. Each replacement is a rewrite that asks the
+// makes is not visited again. What only the replaced instruction needed goes with it, but
+// for computations, which stay for dce, as in XLA. Each replacement is a rewrite that asks the
 // control. `name` must outlive the pass. Errors: what `expand` fails with.
 std::unique_ptr<Pass> MakeExpander(absl::string_view name, Expand expand,
                                    ExpanderOptions options = {});

@@ -23,6 +23,9 @@ struct Worth {
   bool (*is_worth)(const Instruction*);
   bool constants = false, others = true;
   double inflation = 0;  // of the operands' bytes to the result's, at most; 0: any
+  // Only what the body still reads becomes a part of the state, and one read of it stands for all;
+  // XLA's state has a part for all that moved, which the body passes on by a read of its own.
+  bool only_read = true;
 };
 
 constexpr int64_t kManyElements = 256;
@@ -100,6 +103,22 @@ bool HasShardedRegions(const Computation& body) {
   return found;
 }
 
+// Lets one read of each part stand for all that the computation has.
+bool ShareReads(const Instruction* tuple) {
+  bool changed = false;
+  absl::flat_hash_map<int64_t, Instruction*> reads;
+  for (Instruction* i : tuple->parent()->PostOrder()) {
+    if (i->opcode() != Opcode::kGetTupleElement || i->operand(0) != tuple || i->users().empty() ||
+        i->IsRoot())
+      continue;
+    Instruction*& read = reads.try_emplace(i->tuple_index(), i).first->second;
+    if (read == i || read->shape() != i->shape()) continue;
+    i->ReplaceAllUsesWith(read);
+    changed = true;
+  }
+  return changed;
+}
+
 class Hoister {
  public:
   Hoister(WhileState loop, const Worth& worth) : loop_(loop), worth_(worth) {}
@@ -111,12 +130,19 @@ class Hoister {
     if (!FindInvariants() && !worth_.constants) return false;
     std::vector<Instruction*> kept;  // inside the body
     for (Instruction* i : order_)
-      if (invariant_.contains(i) && IsKept(i) && IsRead(i)) kept.push_back(i);
+      if (invariant_.contains(i) && IsKept(i) && (!worth_.only_read || IsRead(i)))
+        kept.push_back(i);
     if (kept.empty()) return false;
     std::vector<Instruction*> outside;
     for (Instruction* i : kept) outside.push_back(Outside(i));
     const std::vector<Instruction*> inside = loop_.Widen(outside);
-    for (size_t k = 0; k < kept.size(); ++k) kept[k]->ReplaceAllUsesWith(inside[k]);
+    for (const Computation* c : {loop_.condition, loop_.body}) ShareReads(c->parameter(0));
+    for (size_t k = 0; k < kept.size(); ++k) {
+      Instruction* read = inside[k];
+      if (!worth_.only_read)
+        read = loop_.body->Add(read->CloneWith(read->shape(), {loop_.parameter}));
+      kept[k]->ReplaceAllUsesWith(read);
+    }
     RemoveDead(*loop_.body);
     return true;
   }
@@ -188,31 +214,15 @@ class Hoister {
       invariant_;  // to the copy outside, made when needed
 };
 
-// Lets one read of each part stand for all that the computation has.
-bool ShareReads(const Instruction* tuple) {
-  bool changed = false;
-  absl::flat_hash_map<int64_t, Instruction*> reads;
-  for (Instruction* i : tuple->parent()->PostOrder()) {
-    if (i->opcode() != Opcode::kGetTupleElement || i->operand(0) != tuple || i->users().empty() ||
-        i->IsRoot())
-      continue;
-    Instruction*& read = reads.try_emplace(i->tuple_index(), i).first->second;
-    if (read == i || read->shape() != i->shape()) continue;
-    i->ReplaceAllUsesWith(read);
-    changed = true;
-  }
-  return changed;
-}
-
 // What is left of tuples and reads once loops have other states.
-bool CleanUp(Module& module) {
+bool CleanUp(Module& module, bool shares_reads) {
   bool changed = false;
   const std::vector<bool> running = RunningComputations(module);
   for (Computation* c : module.ComputationsPostOrder()) {
     if (!running[c->id()]) continue;
     bool cleaned = SimplifyTuples(*c);
     for (const Instruction* parameter : c->parameters())
-      if (parameter->shape().IsTuple()) cleaned |= ShareReads(parameter);
+      if (shares_reads && parameter->shape().IsTuple()) cleaned |= ShareReads(parameter);
     if (cleaned) RemoveDead(*c);
     changed |= cleaned;
   }
@@ -228,12 +238,15 @@ absl::StatusOr<bool> HoistAll(Module& module, const Worth& worth) {
       if (!loop || !loop->IsOnlyCaller(callers)) continue;
       changed |= Hoister(*loop, worth).Run();
     }
-  return CleanUp(module) || changed;
+  // XLA leaves a module alone where nothing moved.
+  if (!changed && !worth.only_read) return false;
+  return CleanUp(module, worth.only_read) || changed;
 }
 
 absl::StatusOr<bool> RunExpensive(Module& module) {
   Worth worth{IsExpensive};
   worth.inflation = 1;
+  worth.only_read = false;
   return HoistAll(module, worth);
 }
 
@@ -260,13 +273,13 @@ std::unique_ptr<Pass> CreateWhileLoopExpensiveInvariantCodeMotion() {
 // the loop and become parts of its tuple. Options: `constants` moves those, too, `others=0` nothing
 // else, `inflation=N` only results of at most N times their operands' bytes; `dear` keeps what
 // costs no more to make in each iteration than to read: small elementwise values, not in XLA.
-// Expects bodies with one caller (flatten-call-graph). Tuples that are only decomposed go, and of
-// several reads of one part one stays. Cost: linear.
+// Expects bodies with one caller (flatten-call-graph). Tuples that are only decomposed go.
+// Cost: linear.
 std::unique_ptr<Pass> CreateWhileLoopInvariantCodeMotion(PassArguments& arguments) {
   Worth worth;
-  worth.is_worth = arguments.Flag("dear", "only what costs more to make than to read, not in XLA")
-                       ? IsDearToMake
-                       : IsMoreThanAView;
+  worth.only_read = arguments.Flag(
+      "dear", "only what costs more to make than to read, and is read inside, not in XLA");
+  worth.is_worth = worth.only_read ? IsDearToMake : IsMoreThanAView;
   worth.constants = arguments.Flag("constants", "moves constants, too");
   worth.others = arguments.Int("others", 1, "0 moves nothing but constants") != 0;
   worth.inflation = static_cast<double>(

@@ -92,6 +92,7 @@ constexpr absl::string_view kElementKernelPasses =
 
 constexpr Pipeline kPipelines[] = {
     {"cpu", kElementKernelPasses,
+     "scatter-to-update,"
      "attention-fusion,"
      "dot-operand-narrowing,"
      "product-finish-fusion,"

@@ -11,7 +11,8 @@
 // Where loops are launches (FusionLimits::launch_work), the work that is done again decides alone,
 // and short reductions are computed where they are read:
 //   s = sqrt(x);  y = f(s);  z = g(s)   ->   two loops that compute s each, instead of three
-// Reads of an array that is updated in place somewhere stay where they are (ReadsUpdated).
+// Reads of an array that is updated in place somewhere stay where they are (ReadsUpdated), but join
+// a loop that every such update waits for.
 // Cost: linear in the edges, times the members of a group.
 #include <algorithm>
 
@@ -63,11 +64,51 @@ bool IsPointwise(const Instruction* i) {
 
 }  // namespace
 
-// True where an array that is updated in place somewhere is read: then the read must not move
-// after the update.
-bool FusionPlan::ReadsUpdated(const Instruction* i) const {
-  for (const Instruction* operand : i->operands())
-    if (operand->shape().rank() > 0 && updated_.contains(operand)) return true;
+// True where an array that is updated in place somewhere is read by `i`, which would move to where
+// `root` is, and not every update waits for that.
+bool FusionPlan::ReadsUpdated(const Instruction* i, const Instruction* root) {
+  for (const Instruction* operand : i->operands()) {
+    const auto found = updates_.find(operand);
+    if (operand->shape().rank() == 0 || found == updates_.end()) continue;
+    for (const Instruction* update : found->second)
+      if (!WaitsFor(update, root)) return true;
+  }
+  return false;
+}
+
+// Whether the update needs what `root` gives. Of many updates no: each search takes in all that one
+// needs.
+bool FusionPlan::WaitsFor(const Instruction* update, const Instruction* root) {
+  constexpr size_t kMaxUpdates = 32;
+  const auto known = needed_by_.find(update);
+  if (known != needed_by_.end()) return known->second.contains(root);
+  if (needed_by_.size() >= kMaxUpdates) return false;
+  absl::flat_hash_set<const Instruction*>& needed = needed_by_[update];
+  std::vector<const Instruction*> work = {update};
+  while (!work.empty()) {
+    const Instruction* at = work.back();
+    work.pop_back();
+    for (const Instruction* operand : at->operands())
+      if (needed.insert(operand).second) work.push_back(operand);
+  }
+  return needed.contains(root);
+}
+
+// Whether what is written by a dynamic-update-slice is made, element by element or of slices, of
+// other places of the array that it writes over.
+bool FusionPlan::ReadsAround(const Instruction& update) const {
+  constexpr size_t kMaxSeen = 64;
+  std::vector<const Instruction*> work = {update.operand(1)};
+  absl::flat_hash_set<const Instruction*> seen = {update.operand(1)};
+  while (!work.empty() && seen.size() <= kMaxSeen) {
+    const Instruction* at = work.back();
+    work.pop_back();
+    if (!CanFuse(*at) || at->opcode() == Opcode::kReduce) continue;
+    for (const Instruction* operand : at->operands()) {
+      if (operand == update.operand(0) && !ReadsUpdatedWindow(at, &update)) return true;
+      if (seen.insert(operand).second) work.push_back(operand);
+    }
+  }
   return false;
 }
 
@@ -83,7 +124,7 @@ FusionPlan::FusionPlan(const Computation& computation, const FusionLimits& limit
   for (const Instruction* i : order) first_id_ = std::min(first_id_, i->id());
   for (const Instruction* i : order)
     if (i->opcode() == Opcode::kDynamicUpdateSlice || i->opcode() == Opcode::kScatter)
-      updated_.insert(i->operand(0));
+      updates_[i->operand(0)].push_back(i);
   for (size_t k = order.size(); k-- > 0;) {
     Instruction* i = order[k];
     if (IsScatterRoot(*i) || IsScanRoot(*i)) {
@@ -109,7 +150,8 @@ void FusionPlan::StartGroup(Instruction* root) {
   group.linear = IsLinearStep(root);
   if (root->opcode() == Opcode::kReduce && !IsShortReduction(root)) group.reduce = root;
   // A reshape moves nothing, and the runtime transposes by blocks.
-  group.closed = IsReshape(*root) || IsStridedTranspose(*root) || root->IsConstant();
+  group.closed = IsReshape(*root) || IsStridedTranspose(*root) || root->IsConstant() ||
+                 (root->opcode() == Opcode::kDynamicUpdateSlice && ReadsAround(*root));
   for (Instruction* operand : root->operands()) group.inputs.insert(operand);
   places_[Slot(root)].push_back({static_cast<int>(groups_.size()), 0});
   groups_.push_back(std::move(group));
@@ -231,9 +273,11 @@ std::vector<FusionPlan::Entry> FusionPlan::Enter(
 }
 
 absl::string_view FusionPlan::Obstacle(const Instruction* p, const FusionGroup& group,
-                                       const Entry& entry, int g) const {
+                                       const Entry& entry, int g) {
   if (group.closed)
-    return "a reshape, transpose or constant that is a loop's root takes nothing in";
+    return "a reshape, transpose or constant that is a loop's root takes nothing in, nor an update "
+           "of an "
+           "array by what lies around";
   if (limits_.launch_work > 0 && IsFree(*p)) return "";
   if (std::ssize(group.members) >= limits_.max_members)
     return "the loop has as many instructions as it may (max-members)";
@@ -323,12 +367,12 @@ bool FusionPlan::FitsReduction(const Instruction* p, const FusionGroup& group, c
   return true;
 }
 
-bool FusionPlan::FitsUpdate(const Instruction* p, const FusionGroup& group) const {
+bool FusionPlan::FitsUpdate(const Instruction* p, const FusionGroup& group) {
   const Instruction* root = group.root();
-  if (root->opcode() != Opcode::kDynamicUpdateSlice) return !ReadsUpdated(p);
+  if (root->opcode() != Opcode::kDynamicUpdateSlice) return !ReadsUpdated(p, root);
   if (root->operand(0) == p) return false;
   for (const Instruction* operand : p->operands()) {
-    if (operand->shape().rank() == 0 || !updated_.contains(operand)) continue;
+    if (operand->shape().rank() == 0 || !updates_.contains(operand)) continue;
     if (operand != root->operand(0) || !ReadsUpdatedWindow(p, root)) return false;
   }
   return true;

@@ -78,7 +78,7 @@ class FusionPlan {
                            const absl::flat_hash_map<int, size_t>& slots) const;
   // Why the group cannot compute the producer; empty if it can.
   absl::string_view Obstacle(const Instruction* producer, const FusionGroup& group,
-                             const Entry& entry, int g) const;
+                             const Entry& entry, int g);
   bool StaysApart(const Instruction* producer, const Instruction* root, absl::string_view why);
   bool IsScatterRoot(const Instruction& i) const;
   bool IsWindowSum(const Instruction& i) const;
@@ -87,8 +87,10 @@ class FusionPlan {
   bool FitsReshape(const Instruction* producer, const FusionGroup& group) const;
   bool FitsReduction(const Instruction* producer, const FusionGroup& group, const Entry& entry,
                      int g) const;
-  bool ReadsUpdated(const Instruction* i) const;
-  bool FitsUpdate(const Instruction* producer, const FusionGroup& group) const;
+  bool ReadsUpdated(const Instruction* i, const Instruction* root);
+  bool WaitsFor(const Instruction* update, const Instruction* root);
+  bool ReadsAround(const Instruction& update) const;
+  bool FitsUpdate(const Instruction* producer, const FusionGroup& group);
   void Absorb(Instruction* producer, int g, const Entry& entry);
   void StartGroup(Instruction* root);
   // In the tables below: ids from the computation's first on.
@@ -101,7 +103,9 @@ class FusionPlan {
   DenseMap<double> repeated_work_ = DenseMap<double>(0);  // of the instruction and those below
   DenseMap<int> repeats_;  // length of the chain of repeated instructions below
   std::vector<Apart> apart_;
-  absl::flat_hash_set<const Instruction*> updated_;  // arrays that something writes over
+  // By array: what writes over it; by such an update: all that it needs, once asked for.
+  absl::flat_hash_map<const Instruction*, std::vector<const Instruction*>> updates_;
+  absl::flat_hash_map<const Instruction*, absl::flat_hash_set<const Instruction*>> needed_by_;
 };
 
 }  // namespace hlokit

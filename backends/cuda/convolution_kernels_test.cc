@@ -56,6 +56,43 @@ TEST(ConvolutionKernelsTest, Layouts) {
   Check(Convolution("f32[12,8]", "f32[8,9]", "f32[12,9]", "dim_labels=bf_io->bf"));
 }
 
+// Spatial dimensions fastest in memory: windows of several places, of one (images and kernels are
+// read in vectors), wide ones (gradients of kernels), turned ones, and layouts that say the same.
+TEST(ConvolutionKernelsTest, PlacesFastest) {
+  const struct {
+    const char *input, *kernel, *result, *attributes;
+  } forms[] = {
+      {"2,16,9,16", "24,16,3,3", "2,24,9,16",
+       "window={size=3x3 pad=1_1x1_1}, dim_labels=bf01_oi01->bf01"},
+      {"2,16,9,16", "24,16,3,2", "2,24,4,8",
+       "window={size=3x2 stride=2x2}, dim_labels=bf01_oi01->bf01"},
+      {"2,24,8,16", "40,24,1,1", "2,40,8,16", "window={size=1x1}, dim_labels=bf01_oi01->bf01"},
+      {"3,24,5,7", "40,24,1,1", "3,40,5,7", "window={size=1x1}, dim_labels=bf01_oi01->bf01"},
+      {"2,24,8,16", "40,24,1,1", "2,40,4,8",
+       "window={size=1x1 stride=2x2}, dim_labels=bf01_oi01->bf01"},
+      {"2,24,8,16", "40,24,1,1", "2,40,10,16",
+       "window={size=1x1 pad=1_1x0_0}, dim_labels=bf01_oi01->bf01"},
+      {"12,20,9,10", "12,16,9,10", "20,16,3,3",
+       "window={size=9x10 pad=1_1x1_1}, dim_labels=fb01_io01->bf01"},
+      {"2,24,7,8", "24,16,3,3", "2,16,9,10",
+       "window={size=3x3 pad=2_2x2_2 rhs_reversal=1x1}, dim_labels=bf01_io01->bf01"},
+      {"2,16,5,6", "24,16,3,3", "2,24,9,11",
+       "window={size=3x3 pad=1_1x1_1 lhs_dilate=2x2 rhs_dilate=1x1}, "
+       "dim_labels=bf01_oi01->bf01"},
+      {"2,32,9,9", "20,16,3,3", "2,20,7,7",
+       "window={size=3x3}, dim_labels=bf01_oi01->bf01, feature_group_count=2"},
+      {"6,8,9,9", "30,8,3,3", "2,30,7,7",
+       "window={size=3x3}, dim_labels=bf01_oi01->bf01, batch_group_count=3"},
+      {"2,16,30", "24,16,5", "2,24,26", "window={size=5}, dim_labels=bf0_oi0->bf0"}};
+  for (const auto& f : forms)
+    for (const char* type : {"f32", "bf16", "s8"})
+      Check(Convolution(
+          absl::Substitute("$0[$1]", type, f.input), absl::Substitute("$0[$1]", type, f.kernel),
+          absl::Substitute("$0[$1]", type[0] == 's' ? "s32" : "f32", f.result), f.attributes));
+  Check(Convolution("bf16[2,9,16,16]{2,1,3,0}", "bf16[3,3,16,24]{1,0,2,3}", "f32[2,7,14,24]",
+                    absl::Substitute("window={size=3x3}, $0", kNhwc)));
+}
+
 TEST(ConvolutionKernelsTest, Groups) {
   Check(Convolution("f32[2,9,9,12]", "f32[3,3,1,12]", "f32[2,7,7,12]",
                     absl::Substitute("window={size=3x3}, $0, feature_group_count=12", kNhwc)));

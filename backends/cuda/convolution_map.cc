@@ -2,6 +2,8 @@
 // with base_dilation - 1 zeros between its elements.
 #include "backends/cuda/convolution_map.h"
 
+#include <algorithm>
+
 namespace hlokit {
 namespace {
 
@@ -16,6 +18,21 @@ std::vector<llvm::Value*> Split(Builder& b, llvm::Value* position, const DimVect
   std::vector<llvm::Value*> multi(sizes.size(), b.Index(0));
   Delinearize(b, position, order, sizes, multi);
   return multi;
+}
+
+// The elements of the dimensions `wanted`, fastest first, as far as they are memory's fastest ones.
+int64_t RunOf(const Shape& shape, const DimVector& wanted) {
+  const auto is_one = [&](int64_t d) { return shape.dims[d] == 1; };
+  DimVector order = shape.MinorToMajor();
+  order.erase(std::remove_if(order.begin(), order.end(), is_one), order.end());
+  int64_t run = 1;
+  size_t next = 0;
+  for (const int64_t d : wanted) {
+    if (is_one(d)) continue;
+    if (next == order.size() || order[next++] != d) break;
+    run *= shape.dims[d];
+  }
+  return run;
 }
 
 }  // namespace
@@ -35,16 +52,43 @@ ConvolutionMap::ConvolutionMap(const Instruction& convolution)
   for (const WindowDim& dim : window_dims_) window_ *= dim.size;
   if (input_.ElementCount() == 0) window_ = 0;  // nothing to clamp places to
   features_ = kernel_.dims[dims_.kernel_input_feature];
+  const auto is_turned = [](const WindowDim& dim) { return dim.reversal; };
+  window_fastest_ = !dims_.kernel_spatial.empty() &&
+                    kernel_.MinorToMajor()[0] == dims_.kernel_spatial.back() &&
+                    input_.MinorToMajor()[0] == dims_.input_spatial.back() &&
+                    std::none_of(window_dims_.begin(), window_dims_.end(), is_turned);
+}
+
+int64_t ConvolutionMap::KernelRun() const {
+  DimVector order = dims_.kernel_spatial;
+  std::reverse(order.begin(), order.end());
+  order.push_back(dims_.kernel_input_feature);
+  return RunOf(kernel_, order);
+}
+
+int64_t ConvolutionMap::InputRun() const {
+  for (const WindowDim& w : window_dims_)
+    if (w.size != 1 || w.stride != 1 || w.base_dilation != 1 || w.pad_low != 0 || w.pad_high != 0)
+      return 1;
+  DimVector order = dims_.input_spatial;
+  std::reverse(order.begin(), order.end());
+  return RunOf(input_, order);
+}
+
+bool ConvolutionMap::HasWideWindow() const {
+  return window_dims_.back().window_dilation == 1 &&
+         window_dims_.back().size > result_.dims[dims_.output_spatial.back()];
 }
 
 std::vector<llvm::Value*> ConvolutionMap::Window(Builder& b, llvm::Value* term,
                                                  llvm::Value*& feature) const {
   DimVector sizes;
   for (const WindowDim& dim : window_dims_) sizes.push_back(dim.size);
-  sizes.push_back(features_);
+  const size_t at = window_fastest_ ? 0 : sizes.size();
+  sizes.insert(sizes.begin() + static_cast<int64_t>(at), features_);
   std::vector<llvm::Value*> places = Split(b, term, sizes);
-  feature = places.back();
-  places.pop_back();
+  feature = places[at];
+  places.erase(places.begin() + static_cast<int64_t>(at));
   return places;
 }
 

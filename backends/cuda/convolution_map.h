@@ -17,7 +17,8 @@ struct MatrixElement {
 
 // result (group, row, column) = sum over terms of input (group, row, term) * kernel (group, term,
 // column). A row is a batch and a place of the output, a column an output feature of the group, a
-// term a place of the window and an input feature of the group, the feature fastest.
+// term a place of the window and an input feature of the group, the feature fastest, unless memory
+// has spatial dimensions fastest (NCHW).
 class ConvolutionMap {
  public:
   explicit ConvolutionMap(const Instruction& convolution);
@@ -28,6 +29,14 @@ class ConvolutionMap {
   int64_t terms() const { return window_ * features_; }
   int64_t features() const { return features_; }  // of the input, in a group
   const ConvDims& dims() const { return dims_; }
+  // Whether the window's places are faster among terms than features.
+  bool window_fastest() const { return window_fastest_; }
+  // How many neighbours among terms lie next to each other in the kernel's memory, whose fastest
+  // dimension is spatial, and among rows in the input's; 1 where that depends on the row.
+  int64_t KernelRun() const;
+  int64_t InputRun() const;
+  // Whether more neighbours of the input are among terms than among rows.
+  bool HasWideWindow() const;
 
   MatrixElement Input(Builder& b, llvm::Value* group, llvm::Value* row, llvm::Value* term) const;
   MatrixElement Kernel(Builder& b, llvm::Value* group, llvm::Value* term,
@@ -47,7 +56,7 @@ class ConvolutionMap {
   Shape input_, kernel_, result_;
   ConvDims dims_;
   hlokit::Window window_dims_;
-  bool batch_groups_ = false;
+  bool batch_groups_ = false, window_fastest_ = false;
   int64_t groups_ = 1, rows_ = 1, columns_ = 1, window_ = 1, features_ = 1;
 };
 

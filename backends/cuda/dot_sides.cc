@@ -43,10 +43,24 @@ DotSides SidesOfConvolution(const Instruction& convolution) {
   sides.rhs.free.size = sides.rhs.free.inner = map->columns();
   sides.rhs.free.dims = {map->dims().kernel_output_feature};
   sides.rhs.summed.dims = {map->dims().kernel_input_feature};
+  if (map->window_fastest()) {
+    const int64_t fastest = FastestDimension(sides.rhs.operand->shape());
+    if (Contains(map->dims().kernel_spatial, fastest)) sides.rhs.summed.dims = {fastest};
+    sides.rhs.summed.inner = map->KernelRun();
+    DimGroup& along = map->HasWideWindow() ? sides.lhs.summed : sides.lhs.free;
+    along.dims = {map->dims().input_spatial.back()};
+    along.inner = map->HasWideWindow() ? 1 : map->InputRun();
+  }
   return sides;
 }
 
 }  // namespace
+
+int64_t FastestDimension(const Shape& shape) {
+  for (const int64_t d : shape.MinorToMajor())
+    if (shape.dims[d] > 1) return d;
+  return -1;
+}
 
 void DimGroup::Add(const Shape& shape, int64_t d) {
   dims.push_back(d);

@@ -19,6 +19,9 @@ inline bool IsByte(ElementType type) {
   return type == ElementType::kS8 || type == ElementType::kU8;
 }
 
+// The fastest dimension in memory that has more than one element; -1 where none has.
+int64_t FastestDimension(const Shape& shape);
+
 // Dimensions of one array that are walked together, slowest first.
 struct DimGroup {
   DimVector dims;
@@ -27,7 +30,7 @@ struct DimGroup {
 
   void Add(const Shape& shape, int64_t d);
   bool IsFastest(const Shape& shape) const {
-    return !dims.empty() && shape.MinorToMajor()[0] == dims.back();
+    return !dims.empty() && FastestDimension(shape) == dims.back();
   }
 };
 

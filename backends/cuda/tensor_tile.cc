@@ -48,6 +48,8 @@ void PlanTensorLoads(TensorSide& side) {
   side.piece = std::min(16 / side.width(), side.tile * side.depth() / kBlockThreads);
   side.vector = fast != nullptr ? side.piece : 1;
   while (side.vector > 1 && fast->inner % side.vector != 0) side.vector /= 2;
+  // Neighbours of one element each are neighbouring threads', so that their loads meet.
+  if (side.vector == 1) side.piece = std::min(side.piece, 4 / side.width());
 }
 
 TensorTile::TensorTile(const TensorTilePlan& plan, Builder& b, llvm::Value* thread,

@@ -4,6 +4,7 @@
 // What only rearranges or repeats (broadcast, reshape, iota, ...) moves only with what reads it:
 // the state grows by each value. Linear in the body.
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
 #include "passes/cleanup/tuple_simplifier.h"
 #include "passes/framework/pass.h"
 #include "passes/framework/pass_arguments.h"
@@ -229,17 +230,50 @@ bool CleanUp(Module& module, bool shares_reads) {
   return changed;
 }
 
+// Named as XLA names them, after what they were.
+void NameWidened(Computation& widened, absl::string_view before) {
+  widened.set_name(widened.module()->UniqueComputationName(absl::StrCat("wide.", before)));
+}
+
+bool Hoist(const WhileState& loop, const Worth& worth) {
+  if (!Hoister(loop, worth).Run()) return false;
+  if (!worth.only_read)
+    for (Computation* c : {loop.condition, loop.body}) NameWidened(*c, c->name());
+  return true;
+}
+
+// The same of a loop whose body or condition others run too: it gets its own, which go again where
+// nothing moves.
+bool HoistFromCopies(Instruction* loop, const Worth& worth) {
+  const std::vector<Computation*> shared(loop->called().begin(), loop->called().end());
+  std::vector<Computation*> own;
+  for (const Computation* c : shared) own.push_back(c->Clone(".clone"));
+  loop->set_called(own);
+  const std::optional<WhileState> copied = WhileState::Of(loop);
+  if (copied && Hoister(*copied, worth).Run()) {
+    for (size_t k = 0; k < own.size(); ++k) NameWidened(*own[k], shared[k]->name());
+    return true;
+  }
+  loop->set_called(shared);
+  for (Computation* c : own) loop->module()->Remove(c);
+  return false;
+}
+
 absl::StatusOr<bool> HoistAll(Module& module, const Worth& worth) {
   bool changed = false;
   const std::vector<int> callers = CountCallers(module);
   for (Computation* c : module.ComputationsPostOrder())
     for (Instruction* i : c->PostOrder()) {  // so that loops come after their initial tuples
       const std::optional<WhileState> loop = WhileState::Of(i);
-      if (!loop || !loop->IsOnlyCaller(callers)) continue;
-      changed |= Hoister(*loop, worth).Run();
+      if (!loop) continue;
+      if (loop->IsOnlyCaller(callers))
+        changed |= Hoist(*loop, worth);
+      else if (!worth.only_read)
+        changed |= HoistFromCopies(i, worth);
     }
   // XLA leaves a module alone where nothing moved.
   if (!changed && !worth.only_read) return false;
+  if (!worth.only_read) RemoveUncalled(module);  // bodies that a loop had before its own
   return CleanUp(module, worth.only_read) || changed;
 }
 
@@ -273,8 +307,8 @@ std::unique_ptr<Pass> CreateWhileLoopExpensiveInvariantCodeMotion() {
 // the loop and become parts of its tuple. Options: `constants` moves those, too, `others=0` nothing
 // else, `inflation=N` only results of at most N times their operands' bytes; `dear` keeps what
 // costs no more to make in each iteration than to read: small elementwise values, not in XLA.
-// Expects bodies with one caller (flatten-call-graph). Tuples that are only decomposed go.
-// Cost: linear.
+// A loop whose computations others run too gets its own (with `dear` it stays). Tuples that are
+// only decomposed go. Cost: linear.
 std::unique_ptr<Pass> CreateWhileLoopInvariantCodeMotion(PassArguments& arguments) {
   Worth worth;
   worth.only_read = arguments.Flag(

@@ -28,6 +28,15 @@ using llvm::PatternMatch::m_Value;
 using llvm::PatternMatch::m_Zero;
 using llvm::PatternMatch::m_ZExt;
 
+// Says that a call is arithmetic: LLVM would join no loads on both sides of one that may not
+// return.
+llvm::CallInst* Pure(llvm::CallInst* call) {
+  call->setDoesNotAccessMemory();
+  call->addFnAttr(llvm::Attribute::WillReturn);
+  call->addFnAttr(llvm::Attribute::NoUnwind);
+  return call;
+}
+
 // To nearest, ties to even; a NaN keeps its upper half, quiet.
 llvm::Value* RoundByIntegers(llvm::IRBuilder<>& b, llvm::Value* x) {
   llvm::Value* const bits = b.CreateBitCast(x, b.getInt32Ty());
@@ -63,10 +72,10 @@ llvm::Value* ClampedShift(llvm::Instruction& i) {
   llvm::IRBuilder<> b(&i);
   auto* const type =
       llvm::FunctionType::get(b.getInt32Ty(), {b.getInt32Ty(), b.getInt32Ty()}, false);
-  return b.CreateCall(
+  return Pure(b.CreateCall(
       llvm::InlineAsm::get(type, up ? "shl.b32 $0, $1, $2;" : "shr.u32 $0, $1, $2;", "=r,r,r",
                            /*hasSideEffects=*/false),
-      {x, amount});
+      {x, amount}));
 }
 
 // The one instruction that widens a bf16; null where `i` does not.
@@ -103,7 +112,7 @@ llvm::PreservedAnalyses BrainRoundingPass::run(llvm::Function& function,
     if (!RoundsToBrain(i)) return nullptr;
     llvm::IRBuilder<> b(&i);
     if (arch < 80) return RoundByIntegers(b, i.getOperand(0));
-    return b.CreateIntrinsic(llvm::Intrinsic::nvvm_f2bf16_rn, {}, {i.getOperand(0)});
+    return Pure(b.CreateIntrinsic(llvm::Intrinsic::nvvm_f2bf16_rn, {}, {i.getOperand(0)}));
   });
 }
 

@@ -80,11 +80,12 @@ TEST(GroupRowKernelsTest, WorkOnTheSameRow) {
 TEST(GroupRowKernelsTest, RowsOfSeveralArrays) {
   for (const int64_t length : {600, 1500, 16384, 17000}) {
     std::string text = absl::Substitute(kSoftmax, absl::StrCat("3,", length), "3", "1", "0");
-    absl::StrReplaceAll({{"  m = ", absl::StrCat("  o = f32[3,", length, "] parameter(1)\n  t = f32[3,",
-                                                 length, "] multiply(x, o)\n  m = ")},
-                         {"subtract(x, mb)", "subtract(t, mb)"},
-                         {"reduce(x, low)", "reduce(t, low)"}},
-                        &text);
+    absl::StrReplaceAll(
+        {{"  m = ", absl::StrCat("  o = f32[3,", length, "] parameter(1)\n  t = f32[3,", length,
+                                 "] multiply(x, o)\n  m = ")},
+         {"subtract(x, mb)", "subtract(t, mb)"},
+         {"reduce(x, low)", "reduce(t, low)"}},
+        &text);
     CheckOnSimulator(text, 1e-5);
   }
 }
@@ -123,6 +124,27 @@ TEST(GroupRowKernelsTest, SoftmaxIsOneKernelOfShuffles) {
       PtxOfModule(ParseForTest(Reduction("f32", "add", 4, 5000, "0")), "sm_90a", {}).value();
   EXPECT_THAT(block, testing::HasSubstr("bar.sync"));
   EXPECT_THAT(block, testing::HasSubstr(".shared"));
+}
+
+// Bytes and bf16 in vectors, though each product is rounded between their loads.
+TEST(GroupRowKernelsTest, WeightsOfBytesInVectors) {
+  for (const char* type : {"s8", "s4"}) {
+    const std::string text = absl::Substitute(R"(HloModule m
+ENTRY e {
+  x = bf16[1,512] parameter(0)
+  q = $0[320,512] parameter(1)
+  s = bf16[320] parameter(2)
+  w = bf16[320,512] convert(q)
+  d = bf16[1,320] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={1}
+  sb = bf16[1,320] broadcast(s), dimensions={1}
+  ROOT r = bf16[1,320] multiply(d, sb)
+})",
+                                              type);
+    CheckOnSimulator(text, 0.1);
+    const std::string ptx = PtxForTest(text);
+    EXPECT_THAT(ptx, testing::HasSubstr("ld.global.nc.u32"));
+    EXPECT_THAT(ptx, testing::Not(testing::ContainsRegex("ld.global.nc.[us]8")));
+  }
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 // while-loop-constant-sinking: sinks constants of the initial state into the loop body.
 //   state = (0, c): body reads part 1  ->  body reads c
+#include <algorithm>
+
 #include "passes/framework/pass.h"
 #include "passes/rewrite/dead_code.h"
 #include "passes/rewrite/while_state.h"
@@ -7,6 +9,13 @@
 
 namespace hlokit {
 namespace {
+
+// In the body by what it passes on: other reads of the part do not count.
+bool ReadsInBody(const WhileState& loop, int64_t k) {
+  const auto readers = loop.root->operand(k)->users();
+  return std::any_of(readers.begin(), readers.end(),
+                     [&](const Instruction* reader) { return reader != loop.root; });
+}
 
 bool Reads(const Instruction* parameter, int64_t k, const Instruction* except) {
   for (const Instruction* user : parameter->users())
@@ -21,8 +30,7 @@ bool HasAnyToSink(const WhileState& loop, bool (*may_sink)(const Instruction*)) 
   if (start->opcode() != Opcode::kTuple) return false;
   for (int64_t k = 0; k < start->operand_count(); ++k)
     if (may_sink(start->operand(k)) && loop.IsInvariant(k) &&
-        (Reads(loop.parameter, k, loop.root) ||
-         Reads(loop.condition->parameter(0), k, /*except=*/nullptr)))
+        (ReadsInBody(loop, k) || Reads(loop.condition->parameter(0), k, /*except=*/nullptr)))
       return true;
   return false;
 }
@@ -50,7 +58,7 @@ absl::StatusOr<bool> Sink(Module& module, bool (*may_sink)(const Instruction*)) 
         callers.resize(module.computation_id_bound(), 1);
       }
       loop = WhileState::Of(i);
-      changed |= SinkInitial(*loop, may_sink);
+      changed |= SinkInitial(*loop, may_sink, ReadsToSink::kPassedOn);
       RemoveDead(*loop->body);
       RemoveDead(*loop->condition);
     }

@@ -244,7 +244,7 @@ bool IsKnownConstant(const Instruction* i) { return i->IsConstant() && i->litera
 bool IsKnownScalar(const Instruction* i) { return IsKnownConstant(i) && i->shape().IsScalar(); }
 
 // Replaces reads of an invariant part by copies of its initial value inside body and condition.
-bool SinkInitial(const WhileState& loop, bool (*may_sink)(const Instruction*)) {
+bool SinkInitial(const WhileState& loop, bool (*may_sink)(const Instruction*), ReadsToSink reads) {
   bool changed = false;
   const Instruction* start = loop.loop->operand(0);
   if (start->opcode() != Opcode::kTuple) return false;
@@ -252,6 +252,9 @@ bool SinkInitial(const WhileState& loop, bool (*may_sink)(const Instruction*)) {
     const std::vector<Instruction*> users(parameter->users().begin(), parameter->users().end());
     for (Instruction* user : users) {
       if (user->opcode() != Opcode::kGetTupleElement || !loop.IsInvariant(user->tuple_index()))
+        continue;
+      if (reads == ReadsToSink::kPassedOn && parameter == loop.parameter &&
+          user != loop.root->operand(user->tuple_index()))
         continue;
       const Instruction* initial = start->operand(user->tuple_index());
       if (!may_sink(initial)) continue;

@@ -55,10 +55,16 @@ std::optional<LoopCount> CountLoop(const WhileState& loop);
 // How often the loop runs, if CountLoop can tell.
 std::optional<int64_t> TripCount(const WhileState& loop);
 
+// Which reads of a part SinkInitial replaces.
+enum class ReadsToSink {
+  kAll,
+  kPassedOn,  // in the body the one that it passes on, and no other of its part
+};
 // Copies what the initial tuple holds into the body and the condition, in the places of the parts
 // that never change, where `may_sink` says so: of an instruction without operands, or whose only
 // operand is one. Expects computations with this one caller. True if any was copied.
-bool SinkInitial(const WhileState& loop, bool (*may_sink)(const Instruction*));
+bool SinkInitial(const WhileState& loop, bool (*may_sink)(const Instruction*),
+                 ReadsToSink reads = ReadsToSink::kAll);
 // For SinkInitial: constants, scalar ones.
 bool IsKnownConstant(const Instruction* i);
 bool IsKnownScalar(const Instruction* i);

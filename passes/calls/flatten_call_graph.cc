@@ -4,6 +4,7 @@
 #include "passes/calls/flatten_call_graph.h"
 
 #include "passes/rewrite/async_body.h"
+#include "passes/rewrite/while_state.h"
 #include "support/status.h"
 
 namespace hlokit {
@@ -20,8 +21,12 @@ absl::StatusOr<bool> FlattenCallGraph::Run(Module& module) {
   bool changed = false;
   int64_t copied = 0;
   std::vector<bool> taken(module.computation_id_bound(), false);
+  // Computations that nothing calls keep what they call, as in XLA: they are visited first.
   std::vector<Computation*> work = {module.entry()};
-  taken[module.entry()->id()] = true;
+  const std::vector<int> callers = CountCallers(module);
+  for (Computation* c : module.Computations())
+    if (callers[c->id()] == 0 && c != module.entry()) work.push_back(c);
+  for (const Computation* c : work) taken[c->id()] = true;
   while (!work.empty()) {
     Computation* c = work.back();
     work.pop_back();

@@ -60,6 +60,7 @@ class BufferPlanner {
     MakeBuffers();
     for (auto [a, b] : flow_.joined) Join(a, b);
     ShareWanted();
+    ShareLoopState();
     ShareAlongControl();
     std::vector<Donation> honoured = ShareDonated();
     PlaceResults();
@@ -211,6 +212,33 @@ class BufferPlanner {
     ForEachSharable(true, [&](int reader, int writer) { TryJoin(reader, writer); });
   }
 
+  // What a loop's body makes of an array of its state, by the array's last reader, over it: any
+  // other place would cost a copy each time around.
+  void ShareLoopState() {
+    for (const FlowEdge& edge : flow_.edges)
+      if (edge.kind == FlowEdge::Kind::kLoopBack) next_state_[edge.from].push_back(edge.to);
+    if (next_state_.empty()) return;
+    ForEachSharable(false, [&](int reader, int writer) {
+      const auto found = next_state_.find(writer);
+      if (found == next_state_.end()) return;
+      for (const int state : found->second)
+        if (Find(state) == Find(reader)) TryJoin(reader, writer);
+    });
+  }
+
+  // True for one array of a loop's next state computed over another of the old one: both would go
+  // through staging buffers.
+  bool MixesState(int reader, int writer) {
+    const auto found = next_state_.find(writer);
+    if (found == next_state_.end()) return false;
+    const int place = Find(reader);
+    const auto lies_there = [&](int state) { return Find(state) == place; };
+    if (std::any_of(found->second.begin(), found->second.end(), lies_there)) return false;
+    return std::any_of(next_state_.begin(), next_state_.end(), [&](const auto& other) {
+      return std::any_of(other.second.begin(), other.second.end(), lies_there);
+    });
+  }
+
   // Each edge that is not merged becomes a copy of the array (StageCopies, Report).
   void ShareAlongControl() {
     for (const FlowEdge& edge : flow_.edges)
@@ -258,7 +286,9 @@ class BufferPlanner {
   }
 
   void ShareElementwise() {
-    ForEachSharable(false, [&](int reader, int writer) { TryJoin(reader, writer); });
+    ForEachSharable(false, [&](int reader, int writer) {
+      if (!MixesState(reader, writer)) TryJoin(reader, writer);
+    });
   }
 
   absl::Status Pack(int64_t limit) {
@@ -392,6 +422,7 @@ class BufferPlanner {
   ValueFlow flow_;
   std::vector<int> parent_;
   std::vector<Buffer> buffers_;
+  absl::flat_hash_map<int, std::vector<int>> next_state_;  // by result of a body: the state it is
   absl::flat_hash_map<const FlowEdge*, int> staged_;
   BufferAssignment out_;
 };

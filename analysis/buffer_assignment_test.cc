@@ -86,6 +86,36 @@ TEST(BufferAssignmentTest, SwappedStateIsStaged) {
   EXPECT_GE(staged, 1);
 }
 
+// Two results of one loop over all elements, either of which may be written over either array.
+std::string LoopOfTwoResults(absl::string_view next) {
+  return absl::StrReplaceAll(
+      Loop("  f = (f32[64]{0}, f32[64]{0}) fusion(a, b), kind=kLoop, calls=both\n"
+           "  c = f32[64]{0} get-tuple-element(f), index=0\n"
+           "  d = f32[64]{0} get-tuple-element(f), index=1\n",
+           next),
+      {{"HloModule m\n",
+        "HloModule m\n\nboth {\n  p = f32[64]{0} parameter(0)\n  q = f32[64]{0} parameter(1)\n"
+        "  g = f32[64]{0} add(p, q)\n  h = f32[64]{0} subtract(p, q)\n"
+        "  ROOT t = (f32[64]{0}, f32[64]{0}) tuple(g, h)\n}\n"}});
+}
+
+TEST(BufferAssignmentTest, ResultsLieInTheStateThatTheyAre) {
+  const auto module = Parse(LoopOfTwoResults("n, d, c"));
+  auto buffers = BufferAssignment::Make(*module);
+  ASSERT_TRUE(buffers.ok()) << buffers.status();
+  EXPECT_EQ(buffers->slice(Named(*module, "d")), buffers->slice(Named(*module, "a")));
+  EXPECT_EQ(buffers->slice(Named(*module, "c")), buffers->slice(Named(*module, "b")));
+  EXPECT_THAT(buffers->loop_back_copies(Named(*module, "w")), testing::IsEmpty());
+}
+
+TEST(BufferAssignmentTest, RotatedStateIsNotWrittenOverOtherState) {
+  const auto module = Parse(Loop("  c = f32[64]{0} add(a, b)\n", "n, b, c"));
+  auto buffers = BufferAssignment::Make(*module);
+  ASSERT_TRUE(buffers.ok()) << buffers.status();
+  EXPECT_FALSE(Overlap(buffers->slice(Named(*module, "c")), buffers->slice(Named(*module, "a"))));
+  EXPECT_EQ(buffers->loop_back_copies(Named(*module, "w")).size(), 2);
+}
+
 TEST(BufferAssignmentTest, UpdatesOfLoopStateStayInPlace) {
   const auto module =
       Parse(Loop("  v = f32[1]{0} dynamic-slice(b, i), dynamic_slice_sizes={1}\n"

@@ -109,7 +109,9 @@ class Fuser {
 
   void Merge(const Members& members) {
     for (const Instruction* member : members) loops_.erase(member);
-    ways_.Merged(MergeIntoFusion(c_, members, {absl::StrCat(members[0]->name(), "_siblings")}));
+    MergedForm form = {absl::StrCat(members[0]->name(), "_siblings")};
+    form.drops_inner = true;
+    ways_.Merged(MergeIntoFusion(c_, members, form));
   }
 
   Computation& c_;

@@ -43,6 +43,8 @@ class Merger {
     std::vector<Shape> inside, shapes;  // whose layouts may differ
     for (Instruction* member : members_) {
       Instruction* root = CopyOf(member);
+      inside_[member] = root;
+      if (form_.drops_inner && IsInner(*member)) continue;
       first_result_[member] = roots_.size();
       if (member->shape().IsArray()) {
         roots_.push_back(root);
@@ -79,10 +81,18 @@ class Merger {
   }
 
  private:
+  // An array that other members alone read.
+  bool IsInner(const Instruction& member) const {
+    return member.shape().IsArray() && !member.IsRoot() && !member.users().empty() &&
+           std::all_of(member.users().begin(), member.users().end(), [&](Instruction* user) {
+             return std::find(members_.begin(), members_.end(), user) != members_.end();
+           });
+  }
+
   // What stands in the body for an array outside.
   Instruction* Inside(Instruction* operand) {
-    const auto member = first_result_.find(operand);
-    if (member != first_result_.end()) return roots_[member->second];
+    const auto member = inside_.find(operand);
+    if (member != inside_.end()) return member->second;
     Instruction*& parameter = parameters_[operand];
     if (parameter != nullptr) return parameter;
     if (form_.copies_constants && operand->IsConstant() && operand->shape().IsScalar())
@@ -118,7 +128,9 @@ class Merger {
   }
 
   void Replace(Instruction* member, absl::Span<Instruction* const> parts) {
-    const size_t first = first_result_.at(member);
+    const auto results = first_result_.find(member);
+    if (results == first_result_.end()) return c_.Remove(member);  // its readers are gone
+    const size_t first = results->second;
     if (member->shape().IsArray()) {
       member->ReplaceAllUsesWith(parts[first]);
     } else {
@@ -136,7 +148,7 @@ class Merger {
   const MergedForm& form_;
   Computation& body_;
   std::vector<Instruction*> operands_, roots_;
-  absl::flat_hash_map<const Instruction*, Instruction*> parameters_;
+  absl::flat_hash_map<const Instruction*, Instruction*> parameters_, inside_;
   absl::flat_hash_map<const Instruction*, size_t> first_result_;
 };
 

@@ -24,6 +24,8 @@ struct MergedForm {
   bool takes_names = false;
   // Constants of one element stand in the fusion, which would else read them from memory.
   bool copies_constants = false;
+  // Arrays of members that other members alone read are no results.
+  bool drops_inner = false;
 };
 
 // Puts a fusion of a tuple in the places of `members`, operands before users: elementwise

@@ -395,8 +395,10 @@ absl::Status SpmdVisitor::Batched(const Instruction& i) {
 }
 
 absl::Status SpmdVisitor::Default(const Instruction& i) {
-  const bool is_log = TargetOf(i) == "xla.debug.Log";  // of whole arrays, on every device
-  if (i.HasSideEffect() && !is_log && !AllOnOneDevice(cuts_) && scope_->parent == nullptr)
+  // Of whole arrays, on every device; all devices step their own states alike.
+  const bool on_all =
+      TargetOf(i) == "xla.debug.Log" || i.opcode() == Opcode::kRngGetAndUpdateState;
+  if (i.HasSideEffect() && !on_all && !AllOnOneDevice(cuts_) && scope_->parent == nullptr)
     return Unimplemented("spmd-partitioning: ", i.name(), " has a side effect");
   const Cut base = AllOnOneDevice(cuts_) ? cuts_[0] : Cut();
   std::vector<Instruction*> operands;

@@ -1,7 +1,9 @@
 // operand_converter: dots of two types take both operands in the more precise one, as a GPU's
 // libraries want them. Two of f8 stay: libraries multiply these.
 //   dot(bf16, s8)  ->  dot(bf16, convert(s8 -> bf16))
-// Exact where the more precise type has all values of the other; s32 to bf16 rounds. Linear.
+// Exact where the more precise type has all values of the other; s32 to bf16 rounds. Products of
+// integers whose result is narrower than that type stay: no product of two such may have it.
+// Linear.
 #include <tuple>
 
 #include "passes/framework/pass.h"
@@ -20,7 +22,7 @@ std::tuple<bool, int, int, int, bool> PrecisionOf(ElementType type) {
     range = (1 << format.exponent_bits) - format.bias - (format.has_infinity ? 1 : 0);
     precision = format.mantissa_bits;
   }
-  return {IsComplex(type), range, precision, BitWidth(type), IsSigned(type)};
+  return {IsComplex(type), range, precision, IsPred(type) ? 1 : BitWidth(type), IsSigned(type)};
 }
 
 bool IsF8OfLibraries(ElementType type) {
@@ -38,6 +40,8 @@ absl::StatusOr<Instruction*> ConvertLessPrecise(Instruction* i, Rewriter& r) {
       (IsUnsignedZeroF8(a) && IsUnsignedZeroF8(b)))
     return nullptr;
   const ElementType type = PrecisionOf(a) < PrecisionOf(b) ? b : a;
+  if (!IsFloat(type) && !IsComplex(type) && BitWidth(i->shape().type) < BitWidth(type))
+    return nullptr;
   HloWriter w(r);
   return r.Clone(i, i->shape(), {w.Convert(i->operand(0), type), w.Convert(i->operand(1), type)});
 }

@@ -100,7 +100,8 @@ def stage(build, to):
     shutil.copy(build / "lib" / "libhlokit_runtime.a", lib / "hlokit")  # hlo-aot's
     plugins = graphviz_plugins(lib)
     programs = [to / "hlokit" / "bin" / "hlokit", *(lib / name for name in LIBRARIES)]
-    for program in programs + plugins:
+    built = [build / "bin" / "hlokit", *(build / "lib" / name for name in LIBRARIES)]  # where $ORIGIN finds the others
+    for program in built + plugins:
         for name, path in needed(program).items():
             if not (lib / name).exists():
                 shutil.copy(path.resolve(), lib / name)

@@ -23,7 +23,7 @@ RandomBits ThreeFryBits(HloWriter& w, Instruction* key, Instruction* counter, co
 Instruction* Spread(HloWriter& w, Opcode opcode, Instruction* x, Instruction* y);
 
 // How an array is made of pairs: `half` are the dimensions of all first members, `whole` those of
-// both members beside each other along dimension `pair`, of size 2.
+// both members next to each other along dimension `pair`, of size 2.
 struct PairedDims {
   explicit PairedDims(absl::Span<const int64_t> dims);
 

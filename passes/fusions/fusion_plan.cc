@@ -276,8 +276,7 @@ absl::string_view FusionPlan::Obstacle(const Instruction* p, const FusionGroup& 
                                        const Entry& entry, int g) {
   if (group.closed)
     return "a reshape, transpose or constant that is a loop's root takes nothing in, nor an update "
-           "of an "
-           "array by what lies around";
+           "of an array by what lies around";
   if (limits_.launch_work > 0 && IsFree(*p)) return "";
   if (std::ssize(group.members) >= limits_.max_members)
     return "the loop has as many instructions as it may (max-members)";

@@ -18,7 +18,7 @@ namespace {
 
 // A block of a long sum has so many vectors; kElementsOfASum where LLVM makes vectors of the loop.
 constexpr int64_t kVectorsOfASum = 256;
-constexpr int64_t kManyQuotients = 4;
+constexpr int64_t kMinQuotients = 4;  // by one divisor that repay its reciprocal
 
 }  // namespace
 
@@ -141,10 +141,10 @@ bool RowEmitter::Spreads(const Instruction* i) const {
 
 bool RowEmitter::DividesByRowValue(const Instruction* i) const {
   const ElementType type = i->shape().IsArray() ? i->shape().type : ElementType::kInvalid;
-  // Dividing columns costs a division for each vector of divisors too, and of these are many where
-  // columns are few lines of memory.
-  const bool few = plan_.columns && !(plan_.covered.across_rows && form_.length >= kManyQuotients);
-  if (few && type != ElementType::kBF16) return false;
+  // Dividing columns costs a division for each vector of divisors too, which neighbouring rows of a
+  // few elements repay.
+  const bool repays = plan_.covered.across_rows && form_.length >= kMinQuotients;
+  if (plan_.columns && !repays && type != ElementType::kBF16) return false;
   return i->opcode() == Opcode::kDivide && Spreads(i->operand(1)) &&
          i->shape().dims == form_.full.dims &&
          (type == ElementType::kF32 || type == ElementType::kF64 || type == ElementType::kBF16);

@@ -13,7 +13,12 @@ set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
 set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
 
 # CHECK stays on in release builds; NDEBUG only silences assert() in the headers of libraries, and DCHECK.
-set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
+# HLOKIT_ASSERTIONS keeps these and adds the C++ library's own: for long searches at nearly the speed of a release.
+if(HLOKIT_ASSERTIONS)
+  set(CMAKE_CXX_FLAGS_RELEASE "-O2 -D_GLIBCXX_ASSERTIONS")
+else()
+  set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
+endif()
 set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g")
 
 # Contraction would make results depend on the compiler's choice of fused multiply-adds.

@@ -63,7 +63,9 @@ function(hlokit_unity target)
     endforeach()
   endforeach()
   # Where more is inlined, GCC 12 warns of small vectors' storage that is never touched; other builds keep these warnings.
-  target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-maybe-uninitialized -Wno-subobject-linkage)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-maybe-uninitialized -Wno-subobject-linkage)
+  endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
 endfunction()
 # SPDX-License-Identifier: Apache-2.0

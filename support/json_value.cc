@@ -116,7 +116,7 @@ class JsonParser {
         return Error(start, "member \"", Quotable(name), "\" comes twice");
       if (!Take(':')) return Error(at_, "expected ':' after the name of a member");
       ASSIGN_OR_RETURN(JsonValue value, Value(depth + 1));
-      object.members.emplace_back(std::move(name), std::move(value));
+      object.members.push_back({std::move(name), std::move(value)});
     } while (Take(','));
     if (!Take('}')) return Error(at_, "expected ',' or '}'");
     return object;

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -22,10 +21,16 @@ struct JsonValue {
   double number = 0;
   std::string text;  // of strings, escapes resolved; of numbers as written
   std::vector<JsonValue> items;
-  std::vector<std::pair<std::string, JsonValue>> members;
+  struct Member;
+  std::vector<Member> members;
 
   // The member of that name; null where there is none, or where this is no object.
   const JsonValue* Find(absl::string_view name) const;
+};
+
+struct JsonValue::Member {
+  std::string name;
+  JsonValue value;
 };
 
 // "a number", "a string", ...: for messages.

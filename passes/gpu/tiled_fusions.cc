@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "absl/container/flat_hash_set.h"
 #include "passes/framework/pass.h"
 #include "passes/framework/pass_arguments.h"
 #include "passes/gpu/fused_members.h"
@@ -120,7 +121,9 @@ Instruction* FirstOf(Instruction* producer) {
 }
 
 std::optional<Diamond> DiamondAt(Instruction* root) {
-  if (!IsBinaryElementwise(root) || !TritonHas(*root) || !root->shape().IsRowMajor())
+  // A scalar, which bitcasts of arrays of one element lead to, has no rows.
+  if (!IsBinaryElementwise(root) || !TritonHas(*root) || !root->shape().IsRowMajor() ||
+      root->shape().IsScalar())
     return std::nullopt;
   Instruction* broadcast = Above(root->operand(1), Opcode::kBroadcast);
   if (broadcast == nullptr) return std::nullopt;
@@ -167,20 +170,23 @@ class SoftmaxRewriter final : public ComputationPass {
     return ComputationPass::Run(module);
   }
   absl::StatusOr<bool> RunOnComputation(Computation& c) override {
-    std::vector<Diamond> diamonds;
+    std::vector<Instruction*> roots;
     for (Instruction* i : c.PostOrder())
-      if (const auto diamond = DiamondAt(i)) diamonds.push_back(*diamond);
-    bool changed = false;
-    // The last first: the root of one may be the producer of the next.
-    for (size_t k = diamonds.size(); k-- > 0;) {
-      const Diamond& diamond = diamonds[k];
-      const FusedMembers what = MembersOf(diamond);
-      if (IsPinned(what) || !control().Permit(name(), *diamond.root, *diamond.root)) continue;
-      DimVector tile(diamond.root->shape().dims.size(), 1);
-      tile.back() = diamond.root->shape().dims.back();
-      WriteTiles(*FuseMembers(diamond.root, what), {tile});
-      changed = true;
+      if (DiamondAt(i)) roots.push_back(i);
+    absl::flat_hash_set<const Instruction*> fused;
+    // The last first: the root of one may be the producer of the next, or one of its trivial steps.
+    for (size_t k = roots.size(); k-- > 0;) {
+      if (fused.contains(roots[k])) continue;
+      const auto diamond = DiamondAt(roots[k]);
+      if (!diamond) continue;
+      const FusedMembers what = MembersOf(*diamond);
+      if (IsPinned(what) || !control().Permit(name(), *diamond->root, *diamond->root)) continue;
+      DimVector tile(diamond->root->shape().dims.size(), 1);
+      tile.back() = diamond->root->shape().dims.back();
+      fused.insert(what.members.begin(), what.members.end());
+      WriteTiles(*FuseMembers(diamond->root, what), {tile});
     }
+    const bool changed = !fused.empty();
     if (changed) RemoveDead(c);
     return changed;
   }

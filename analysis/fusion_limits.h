@@ -14,9 +14,10 @@ struct RowLaneLimits {
   int64_t min_columns = 8;
   // Vectors of an element each of neighbouring rows: the longest rows, also where results of their
   // size are stored, and the fewest rows. Without functions of many steps the shortest rows and the
-  // longest ones that lanes do not divide.
+  // longest ones that lanes do not divide, and the longest of those that are only reduced, twice
+  // (argmax).
   int64_t max_short_row = 63, max_stored_row = 31, min_short_rows = 64;
-  int64_t min_plain_row = 8, max_plain_row = 15;
+  int64_t min_plain_row = 8, max_plain_row = 15, max_twice_row = 31;
 };
 
 // The defaults are the CPU's.

@@ -24,11 +24,13 @@ namespace {
 
 bool IsLaneType(ElementType type) {
   return type == ElementType::kF64 || type == ElementType::kF32 || type == ElementType::kBF16 ||
-         type == ElementType::kF16 || type == ElementType::kPred;
+         type == ElementType::kF16 || type == ElementType::kS32 || type == ElementType::kPred;
 }
 
 // Elements that machines load from places apart.
-bool IsGathered(ElementType type) { return type == ElementType::kF32 || type == ElementType::kF64; }
+bool IsGathered(ElementType type) {
+  return type == ElementType::kF32 || type == ElementType::kF64 || type == ElementType::kS32;
+}
 
 bool IsReshape(const Instruction& i) {
   return (i.opcode() == Opcode::kReshape || i.opcode() == Opcode::kBitcast) &&
@@ -54,6 +56,7 @@ class LaneRules {
       for (size_t k = members.size(); k-- > 0;) AddMask(*members[k]);
     for (const Instruction* i : members)
       if (!Goes(*i) || !LeavesFit(*i)) return std::nullopt;
+    if (!lanes_.masks.empty() && !HasOneShape(members)) return std::nullopt;
     for (const int64_t d : lanes_.dims) lanes_.count *= form_.full.dims[d];
     for (const int64_t d : form_.within)
       if (!Contains(lanes_.dims, d)) lanes_.outer.push_back(d);
@@ -77,6 +80,23 @@ class LaneRules {
         return false;
       if (lanes_.across_rows && form_.IsFull(shape) && !IsGathered(shape.type)) return false;
     }
+    return true;
+  }
+
+  // Places are known by their index among all rows, which reshapes would lose.
+  bool HasOneShape(absl::Span<const Instruction* const> members) const {
+    return std::all_of(members.begin(), members.end(), [&](const Instruction* i) {
+      return !form_.IsFull(i->shape()) || i->shape().dims == form_.full.dims;
+    });
+  }
+
+  // Takes in numbers of places along a row: those of columns are the same for all lanes.
+  bool Counts(const Instruction& iota) {
+    const int64_t d = iota.attr<IotaAttrs>().iota_dimension;
+    if (iota.shape().type != ElementType::kS32 || iota.shape().dims != form_.full.dims ||
+        !(columns_ ? Contains(form_.within, d) : TakesWhole({d})))
+      return false;
+    lanes_.masks.insert(&iota);
     return true;
   }
 
@@ -138,6 +158,7 @@ class LaneRules {
     }
     if (!IsLaneType(i.shape().type)) return false;
     if (i.opcode() == Opcode::kBroadcast) return Spreads(i);
+    if (i.opcode() == Opcode::kIota) return Counts(i);
     for (const Instruction* operand : i.operands())
       if (!is_full(operand) || !IsLaneType(operand->shape().type)) return false;
     return IsReshape(i) || HasTrait(i.opcode(), kVectorForm);
@@ -216,8 +237,13 @@ bool PaysAcrossRows(const RowForm& form, absl::Span<const Instruction* const> me
                                    [&](const Instruction* user) { return inside.contains(user); });
   }
   if (stores && form.length > limits.max_stored_row) return false;
+  const bool twice = form.passes > 2 && !stores;
+  if (twice && form.length <= limits.lanes) return true;
   if (form.length % limits.lanes == 0) return costly_rows;
-  return costly || (form.length >= limits.min_plain_row && form.length <= limits.max_plain_row);
+  if (costly) return true;
+  // Halves of vectors go along a row too.
+  if (twice && form.length % (limits.lanes / 2) != 0) return form.length <= limits.max_twice_row;
+  return form.length >= limits.min_plain_row && form.length <= limits.max_plain_row;
 }
 
 }  // namespace

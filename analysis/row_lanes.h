@@ -15,7 +15,8 @@ struct RowLanes {
   int64_t count = 1;         // elements in them
   DimVector outer;           // a row's dimensions that are not among them, slowest first
   // Truth values of places alone (a causal mask: row >= column) and the integers that they are made
-  // of, of the size of all rows or smaller: their iotas give vectors of numbers.
+  // of, of the size of all rows or smaller: their iotas give vectors of numbers. Iotas of all rows
+  // whose numbers are selected (argmax) too.
   absl::flat_hash_set<const Instruction*> masks;
 };
 

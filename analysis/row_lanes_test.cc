@@ -12,7 +12,9 @@ namespace {
 std::optional<RowLanes> LanesOf(absl::string_view body) {
   const std::string text = absl::StrCat(
       "HloModule m\n\nsum { a = f32[] parameter(0)\n  b = f32[] parameter(1)\n"
-      "  ROOT r = f32[] add(a, b) }\n\nENTRY e {\n"
+      "  ROOT r = f32[] add(a, b) }\n\n"
+      "least { a = s32[] parameter(0)\n  b = s32[] parameter(1)\n"
+      "  ROOT r = s32[] minimum(a, b) }\n\nENTRY e {\n"
       "  x = f32[4,5,6,8]{3,2,1,0} parameter(0)\n  p = f32[8]{0} parameter(1)\n"
       "  q = f32[6,8]{1,0} parameter(2)\n  z = f32[] constant(0)\n",
       body, "}\n");
@@ -119,6 +121,33 @@ TEST(RowLanesTest, WhichShortRowsAreLanes) {
     EXPECT_EQ(lanes.has_value() && lanes->across_rows, c.across_rows)
         << c.length << (c.costly ? " costly" : "") << (c.stores ? " stores" : "");
   }
+}
+
+// The first largest element's place, of rows of `length`.
+std::optional<RowLanes> LanesOfArgMax(int64_t length, absl::string_view counts) {
+  const std::string dims = absl::StrCat("[8,16,", length, "]");
+  return LanesOf(absl::StrCat(
+      "  y = f32", dims,
+      " parameter(3)\n  s = f32[8,16] reduce(y, z), dimensions={2}, to_apply=sum\n", "  t = f32",
+      dims, " broadcast(s), dimensions={0,1}\n  c = pred", dims,
+      " compare(y, t), direction=EQ\n  i = s32", dims, " ", counts,
+      "\n  l = s32[] constant(9)\n  k = s32", dims, " broadcast(l), dimensions={}\n  g = s32", dims,
+      " select(c, i, k)\n  ROOT r = s32[8,16] reduce(g, l), dimensions={2}, to_apply=least\n"));
+}
+
+TEST(RowLanesTest, PlacesAlongRowsAreIntegers) {
+  for (const int64_t length : {3, 10, 16, 21, 31}) {
+    const auto lanes = LanesOfArgMax(length, "iota(), iota_dimension=2");
+    ASSERT_TRUE(lanes.has_value()) << length;
+    EXPECT_TRUE(lanes->across_rows) << length;
+  }
+  const auto along = LanesOfArgMax(32, "iota(), iota_dimension=2");
+  ASSERT_TRUE(along.has_value());
+  EXPECT_FALSE(along->across_rows);
+  EXPECT_EQ(along->dims, DimVector({2}));
+  // lanes are rows, whose numbers they would be
+  EXPECT_FALSE(LanesOfArgMax(10, "iota(), iota_dimension=1").has_value());
+  EXPECT_TRUE(LanesOfArgMax(32, "iota(), iota_dimension=1").has_value());
 }
 
 }  // namespace

@@ -151,11 +151,28 @@ bool Accumulators::IsSum() const {
          SimpleReducer(*reduce_->to_apply()) == Opcode::kAdd;
 }
 
+// Of signed integers.
+static llvm::Value* IntegerIdentity(llvm::Type* type, Opcode reducer) {
+  const unsigned bits = type->getIntegerBitWidth();
+  switch (reducer) {
+    case Opcode::kMultiply:
+      return llvm::ConstantInt::get(type, 1);
+    case Opcode::kMaximum:
+      return llvm::ConstantInt::get(type, llvm::APInt::getSignedMinValue(bits));
+    case Opcode::kMinimum:
+      return llvm::ConstantInt::get(type, llvm::APInt::getSignedMaxValue(bits));
+    default:
+      return llvm::ConstantInt::get(type, 0);
+  }
+}
+
 llvm::Value* Accumulators::IdentityElement() const {
   llvm::Type* type = initial_[0].re->getType();
   if (key_combiner_ != llvm::Intrinsic::not_intrinsic)
     return Key(llvm::ConstantFP::getInfinity(type, key_combiner_ == llvm::Intrinsic::smax));
-  switch (*SimpleReducer(*reduce_->to_apply())) {
+  const Opcode reducer = *SimpleReducer(*reduce_->to_apply());
+  if (type->isIntegerTy()) return IntegerIdentity(type, reducer);
+  switch (reducer) {
     case Opcode::kMultiply:
       return llvm::ConstantFP::get(type, 1);
     case Opcode::kMaximum:

@@ -46,17 +46,26 @@ bool IsEqualAndBefore(const Instruction* i) {
   });
 }
 
+// The better of the values: a select, or of integers what algsimp makes of it.
+bool KeepsBetter(const Instruction* i, ComparisonDirection how, bool floats) {
+  const Opcode extremum = how == ComparisonDirection::kGt ? Opcode::kMaximum : Opcode::kMinimum;
+  if (!floats && i->opcode() == extremum)
+    return (IsParameter(i->operand(0), 0) && IsParameter(i->operand(1), 2)) ||
+           (IsParameter(i->operand(0), 2) && IsParameter(i->operand(1), 0));
+  return i->opcode() == Opcode::kSelect && IsParameter(i->operand(1), 0) &&
+         IsParameter(i->operand(2), 2) && IsBetter(i->operand(0), how, floats);
+}
+
 // The reducer of argmax (kGt) or argmin (kLt).
 bool Reduces(const Computation& reducer, ComparisonDirection how) {
   const Instruction* root = reducer.root();
   if (root->opcode() != Opcode::kTuple || root->operand_count() != 2) return false;
   const Instruction *value = root->operand(0), *index = root->operand(1);
-  if (value->opcode() != Opcode::kSelect || index->opcode() != Opcode::kSelect ||
-      !IsParameter(value->operand(1), 0) || !IsParameter(value->operand(2), 2) ||
-      !IsParameter(index->operand(1), 1) || !IsParameter(index->operand(2), 3))
+  if (index->opcode() != Opcode::kSelect || !IsParameter(index->operand(1), 1) ||
+      !IsParameter(index->operand(2), 3))
     return false;
   const bool floats = IsFloat(value->shape().type);
-  return IsBetter(value->operand(0), how, floats) &&
+  return KeepsBetter(value, how, floats) &&
          EitherWay(index->operand(0), Opcode::kOr, [&](const Instruction* a, const Instruction* b) {
            return IsBetter(a, how, floats) && IsEqualAndBefore(b);
          });
@@ -71,9 +80,12 @@ bool CountsAlong(const Instruction* i, int64_t dimension) {
 
 // No value is worse than the one that the reduction starts with.
 bool StartsWorst(const Instruction* i, ComparisonDirection how) {
-  if (!i->IsConstant() || i->literal() == nullptr || !IsFloat(i->shape().type)) return false;
+  if (!i->IsConstant() || i->literal() == nullptr) return false;
+  const ElementType type = i->shape().type;
+  if (type == ElementType::kS32)
+    return i->literal()->GetInt(0) == (how == ComparisonDirection::kGt ? INT32_MIN : INT32_MAX);
   const double worst = how == ComparisonDirection::kGt ? -HUGE_VAL : HUGE_VAL;
-  return i->literal()->GetDouble(0) == worst;
+  return IsFloat(type) && i->literal()->GetDouble(0) == worst;
 }
 
 bool IsZero(const Instruction* i) {
@@ -117,7 +129,9 @@ absl::StatusOr<Instruction*> RewriteArgMax(Instruction* i, Rewriter& r) {
     return r.Add(Opcode::kCompare, pred, {x, with}, CompareAttrs{how});
   };
   Instruction* equal = compare(r.Broadcast(best, x->shape(), kept), ComparisonDirection::kEq);
-  Instruction* found = r.Add(Opcode::kOr, pred, {equal, compare(x, ComparisonDirection::kNe)});
+  Instruction* found = equal;
+  if (IsFloat(x->shape().type))
+    found = r.Add(Opcode::kOr, pred, {equal, compare(x, ComparisonDirection::kNe)});
   Literal last(Shape::Scalar(counts));
   last.SetInt(0, counts == ElementType::kS32 ? INT32_MAX : INT64_MAX);
   Instruction* none = r.Constant(std::move(last));

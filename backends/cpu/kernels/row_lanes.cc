@@ -72,7 +72,8 @@ void RowEmitter::BindMasks() {
       emitter_.Bind(i, [this, i, d](const ElementIndex& index) {
         llvm::Type* const type = MemoryType(b_.getContext(), i->shape().type);
         llvm::Value* const first = Splat(b_.CreateTrunc(index.multi[d], type));
-        if (index.multi[d] != multi_[plan_.covered.dims.back()]) return ScalarValue{first};
+        if (plan_.columns || index.multi[d] != multi_[plan_.covered.dims.back()])
+          return ScalarValue{first};
         std::vector<llvm::Constant*> lanes;  // of the even or the odd elements of pairs
         for (int64_t k = 0; k < plan_.lanes; ++k)
           lanes.push_back(llvm::ConstantInt::get(type, plan_.pairs ? 2 * k + odd_ : k));

@@ -38,10 +38,43 @@ bool IsRoundedWork(const RowPlan& plan, const Instruction& i) {
                       [](const Instruction* user) { return user->opcode() == Opcode::kConvert; });
 }
 
-void PlanKept(RowPlan& plan) {
-  std::vector<absl::flat_hash_set<const Instruction*>> needed;
-  for (int pass = 0; pass < plan.form.passes; ++pass) needed.push_back(NeededIn(plan, pass));
+using NeededInPasses = std::vector<absl::flat_hash_set<const Instruction*>>;
+
+// The pass that reads an array first, if others do too; else -1.
+int FirstOfReads(const RowPlan& plan, const NeededInPasses& needed, const Instruction& array) {
+  int first = -1, reads = 0;
+  for (int pass = 0; pass < plan.form.passes; ++pass) {
+    const bool read =
+        std::any_of(array.users().begin(), array.users().end(), [&](const Instruction* user) {
+          if (user->opcode() != Opcode::kReduce) return needed[pass].contains(user);
+          return std::any_of(
+              plan.form.reductions.begin(), plan.form.reductions.end(),
+              [&](const RowForm::Reduction& r) { return r.reduce == user && r.pass == pass; });
+        });
+    if (read && reads++ == 0) first = pass;
+  }
+  return reads < 2 ? -1 : first;
+}
+
+// Elements of rows that lie apart are gathered once, where several passes read them.
+int64_t KeepGathered(RowPlan& plan, const NeededInPasses& needed) {
   int64_t bytes = 0;
+  for (const Expression::Leaf& leaf : plan.e.leaves) {
+    const Shape& shape = leaf.instruction->shape();
+    if (!plan.form.IsFull(shape)) continue;
+    const int first = FirstOfReads(plan, needed, *leaf.instruction);
+    const int64_t size = plan.form.length * plan.lanes * ByteWidth(shape.type);
+    if (first < 0 || bytes + size > plan.target.column_bytes) continue;
+    bytes += size;
+    plan.kept.push_back({leaf.instruction, first, false});
+  }
+  return bytes;
+}
+
+void PlanKept(RowPlan& plan) {
+  NeededInPasses needed;
+  for (int pass = 0; pass < plan.form.passes; ++pass) needed.push_back(NeededIn(plan, pass));
+  int64_t bytes = plan.covered.across_rows ? KeepGathered(plan, needed) : 0;
   for (const Instruction* i : plan.body) {
     const bool rounded = i->shape().IsArray() && IsRoundedWork(plan, *i);
     if (!(rounded || IsCostly(*i)) || i->shape().dims != plan.form.full.dims ||

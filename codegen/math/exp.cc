@@ -112,6 +112,18 @@ Val Exp(Val x) {
   return ScaledInTwoSteps(x, Fma(r * r, ExpTail(r), r), reduced.biased);
 }
 
+// Seven terms of the series, those of neighbouring powers at a time.
+Val ExpToFloat(Val x) {
+  const double shift = RoundingShift(x) + LayoutOf(x).bias;
+  Val shifted = Fma(x, 0x1.71547652b82fep+0, shift);
+  Val r = Fma(shifted - shift, -kLn2, x);
+  Val square = r * r;
+  Val low = Fma(square, Fma(r, 0x1.555554433a588p-3, 0x1.0000003a23577p-1), r + 1);
+  Val high = Fma(square, Fma(r, 0x1.9f0891504fde6p-13, 0x1.6d8d06ab0eaeep-10),
+                 Fma(r, 0x1.111270b63e50cp-7, 0x1.55548dc4d0fb9p-5));
+  return Fma(square * square, high, low) * PowerOfTwo(ToBits(shifted), x);
+}
+
 Val ExpOfNegative(Val x) { return ExpUpToZero(x); }
 
 Val ExpOfSum(Val x, Val x_low) {

@@ -37,6 +37,11 @@ Val Log1pOfSum(Val a, Val a_low, Val extra);
 // log(x) for x > 0 as hi + lo with about 68 correct bits; doubles only.
 ValPair LogPair(Val x);
 
+// For powers of floats, in doubles. log(x) within 2^-37 of itself, for a float x >= 0 and what is
+// infinite or NaN; and e^x within 2^-34 for x whose result is a float (a normal number as double).
+Val LogOfFloat(Val x);
+Val ExpToFloat(Val x);
+
 // 1.5 * 2^mantissa_bits: adding it rounds a small number to an integer, found in the low bits of
 // the sum.
 inline double RoundingShift(Val x) { return x.is_f64() ? 0x1.8p52 : 0x1.8p23; }

@@ -129,6 +129,17 @@ Val Atanh(Val x) {
   return CopySign(Select(y < 0x1p-30, y, result), x);
 }
 
+// Written for a short chain: only the division by m + 1 and what follows it wait for each other.
+Val LogOfFloat(Val x) {
+  Split split = SplitExponent(x);
+  Val k = Select(x == 0, -x.Infinity(), Select(x < x.Infinity(), split.k, x));
+  Val s = (split.m - 1) / (split.m + 1);
+  Val z = s * s;
+  Val tail = Fma(z * z, Fma(z, 0x1.e2f6640bb7ea0p-3, 0x1.2438d791c4471p-2),
+                 Fma(z, 0x1.999a7a8afe75bp-2, 0x1.555554fd9ca78p-1));
+  return Fma(s * z, tail, Fma(k, kLn2, s + s));
+}
+
 // log(x) as a pair, for powers: the exponent y log x reaches 709, whose last bit as a double would
 // be an error of 2^-44 of the result.
 ValPair LogPair(Val x) {

@@ -1,19 +1,49 @@
 // Roots and powers. x^y = e^(y log x), with log x as a pair of doubles since e^ turns an absolute
-// error of the exponent into a relative one of the result; for f32 plain doubles are enough.
+// error of the exponent into a relative one of the result; for f32 plain doubles are enough, and
+// polynomials of 36 bits.
+#include <optional>
+
 #include "codegen/math/internal.h"
 
 namespace hlokit {
 namespace {
 
-// x^y for x >= 0, apart from the cases that PowEdges settles.
-Val PowMagnitude(Val x, Val y) {
-  if (!x.is_f64()) return ToFloat(Exp(ToDouble(y) * Log(ToDouble(x))));
+// x^y for x >= 0; where `settled`, the value is `other`. Not for 1 to an infinite power.
+struct Power {
+  Val value, settled, other;
+};
+
+Power PowerOfDoubles(Val x, Val y) {
   ValPair log = LogPair(x);
   Val edge = (x == 0) | (x == x.Infinity()) | Unordered(x, x);
   log.hi = Select(edge, Select(x == 0, -x.Infinity(), x), log.hi);
   Val hi = y * log.hi;
   Val lo = Fma(y, log.hi, -hi) + y * log.lo;
-  return ExpOfSum(hi, Select(Abs(hi) < 1000, lo, 0));
+  return {ExpOfSum(hi, Select(Abs(hi) < 1000, lo, 0)), {}, {}};
+}
+
+// Floats that wait for nothing beside the exponent: a loop that steps by powers (an integrator's
+// error control) takes as long as this chain.
+Power PowerOfFloats(Val x, Val y) {
+  constexpr double kOverflow = 89, kUnderflow = -105;  // of e^exponent as a float
+  Val exponent = ToDouble(y) * LogOfFloat(ToDouble(x));
+  Val large = exponent > kOverflow;
+  return {ToFloat(ExpToFloat(exponent)), large | (exponent < kUnderflow),
+          Select(large, x.Infinity(), x.Const(0))};
+}
+
+// x^c for c = 1/2 or -1/2, or nothing: a root, but for the negative zero and infinity.
+std::optional<Val> PowerOfHalf(Val x, Val y) {
+  auto* constant = llvm::dyn_cast<llvm::Constant>(y.get());
+  if (constant != nullptr && constant->getType()->isVectorTy())
+    constant = constant->getSplatValue();
+  const auto* exponent = llvm::dyn_cast_or_null<llvm::ConstantFP>(constant);
+  if (exponent == nullptr) return std::nullopt;
+  const bool root = exponent->isExactlyValue(0.5);
+  if (!root && !exponent->isExactlyValue(-0.5)) return std::nullopt;
+  Val value = Sqrt(x + 0);
+  if (!root) value = 1 / value;
+  return Select(x == -x.Infinity(), root ? x.Infinity() : x.Const(0), value);
 }
 
 }  // namespace
@@ -45,17 +75,21 @@ Val Cbrt(Val x) {
 // The rules of C's Annex F.10.4.4 for signs, zeros and infinities: a negative base has a result for
 // whole exponents only, negative where the exponent is odd; x^0 and 1^y are 1, even for NaN.
 Val Pow(Val x, Val y) {
+  if (const std::optional<Val> half = PowerOfHalf(x, y); half.has_value()) return *half;
   Val magnitude = Abs(x);
-  Val result = PowMagnitude(magnitude, y);
-  Val ordered = !Unordered(y, y);
-  result = Select((magnitude == 1) & ordered, 1, result);
   Val whole = Floor(y) == y;
   Val half = y * 0.5;
   Val odd = whole & !(Floor(half) == half);
-  Val negative = ToBits(x) < 0;
-  result = Select(negative & odd, -result, result);
-  result = Select((x < 0) & (magnitude < x.Infinity()) & !whole, x.NaN(), result);
-  return Select((y == 0) | (x == 1), 1, result);
+  Val negative = (ToBits(x) < 0) & odd;
+  Val one = (y == 0) | (x == 1) | ((magnitude == 1) & (Abs(y) == y.Infinity()));
+  Val none = (x < 0) & (magnitude < x.Infinity()) & !whole;
+  Val settled = one | none, other = Select(one, 1, x.NaN());
+  const Power power = x.is_f64() ? PowerOfDoubles(magnitude, y) : PowerOfFloats(magnitude, y);
+  if (power.settled.get() != nullptr) {
+    other = Select(settled, other, Select(negative, -power.other, power.other));
+    settled = settled | power.settled;
+  }
+  return Select(settled, other, Select(negative, -power.value, power.value));
 }
 
 // Scaled by a power of two where squares would overflow or vanish. Infinite where either is, even

@@ -33,9 +33,11 @@ ComplexVal OneMinus(ComplexVal z) { return {1 - z.re, -z.im}; }
 Val ScaleToUnit(ComplexVal z) {
   Val a = Abs(z.re), b = Abs(z.im);
   Val larger = hlokit::Select(a > b, a, b);
-  Val field = ToBits(larger) & (int64_t{0x7ff} << 52);
-  Val bits = field.Const(int64_t{2044} << 52) - field;
-  bits = Intrinsic(llvm::Intrinsic::smax, bits, bits.Const(int64_t{1} << 52));
+  const FloatLayout layout = LayoutOf(z.re);
+  const auto exponent = [&](int64_t e) { return e << layout.mantissa_bits; };
+  Val field = ToBits(larger) & exponent(2 * layout.bias + 1);
+  Val bits = field.Const(exponent(2 * layout.bias - 2)) - field;
+  bits = Intrinsic(llvm::Intrinsic::smax, bits, bits.Const(exponent(1)));
   return hlokit::Select(larger < larger.Infinity(), FromBits(bits), 1);
 }
 
@@ -84,8 +86,8 @@ ComplexVal operator/(ComplexVal a, ComplexVal b) {
 // z / |z|, and z itself at zero.
 ComplexVal ComplexSign(ComplexVal z) {
   ComplexVal scaled = Scale(z, ScaleToUnit(z));
-  Val length = Hypot(scaled.re, scaled.im);
-  return Select(length == 0, z, {scaled.re / length, scaled.im / length});
+  Val square = Fma(scaled.re, scaled.re, scaled.im * scaled.im);
+  return Select(square == 0, z, Scale(scaled, 1 / Sqrt(square)));
 }
 
 ComplexVal ComplexExp(ComplexVal z) {

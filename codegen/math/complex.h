@@ -17,7 +17,7 @@ ComplexVal operator*(ComplexVal a, ComplexVal b);
 ComplexVal operator/(ComplexVal a, ComplexVal b);  // infinities and zeros as C's Annex G
 ComplexVal operator-(ComplexVal a);
 
-ComplexVal ComplexSign(ComplexVal z);  // z / |z|, 0 for 0
+ComplexVal ComplexSign(ComplexVal z);  // z / |z|, 0 for 0; its parts may be floats
 ComplexVal ComplexExp(ComplexVal z);
 ComplexVal ComplexExpm1(ComplexVal z);
 ComplexVal ComplexLogistic(ComplexVal z);

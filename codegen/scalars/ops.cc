@@ -155,15 +155,15 @@ constexpr bool RowsFollowOpsDef() {
 }
 static_assert(RowsFollowOpsDef(), "kUnary, kBinary and the last column of ir/ops.def differ");
 
-// Plain arithmetic on c64 stays in float; everything else is worked out in double.
-bool IsPlainComplex(Opcode opcode) {
+// Plain arithmetic on c64 and its sign stay in float; everything else is worked out in double.
+bool StaysFloat(Opcode opcode) {
   return opcode == Opcode::kAdd || opcode == Opcode::kSubtract || opcode == Opcode::kMultiply ||
-         opcode == Opcode::kNegate;
+         opcode == Opcode::kNegate || opcode == Opcode::kSign;
 }
 
 ComplexVal Widen(llvm::IRBuilderBase& builder, Opcode opcode, const ScalarValue& z) {
   ComplexVal val = {Val(builder, z.re), Val(builder, z.im)};
-  return IsPlainComplex(opcode) ? val : ComplexVal{ToDouble(val.re), ToDouble(val.im)};
+  return StaysFloat(opcode) ? val : ComplexVal{ToDouble(val.re), ToDouble(val.im)};
 }
 
 ScalarValue Narrow(ElementType type, ComplexVal z) {

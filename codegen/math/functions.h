@@ -41,6 +41,8 @@ Val Atan2(Val y, Val x);
 Val Rsqrt(Val x);
 Val Cbrt(Val x);
 Val Pow(Val x, Val y);
+// As C's fmod.
+Val Remainder(Val x, Val y);
 Val Erf(Val x);
 // sqrt(x^2 + y^2) without overflow or underflow on the way.
 Val Hypot(Val x, Val y);

@@ -29,7 +29,6 @@ Val Subtract(Val x, Val y) { return x - y; }
 Val Add(Val x, Val y) { return x + y; }
 Val Multiply(Val x, Val y) { return x * y; }
 Val Divide(Val x, Val y) { return x / y; }
-Val Remainder(Val x, Val y) { return x.With(x.builder().CreateFRem(x.get(), y.get())); }
 Val Maximum(Val x, Val y) { return Intrinsic(intrinsics::maximum, x, y); }
 Val Minimum(Val x, Val y) { return Intrinsic(intrinsics::minimum, x, y); }
 Val And(Val x, Val y) { return x & y; }

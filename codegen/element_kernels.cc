@@ -20,6 +20,16 @@ double VectorCost(const Expression& e) {
   return std::max(kArray * arrays, kStep * ElementCost(e));
 }
 
+// Whether roots of `together` lie over arrays that are read.
+bool Overwrites(const KernelRequest& request, const std::vector<size_t>& together) {
+  return std::any_of(together.begin(), together.end(), [&](size_t r) {
+    return std::any_of(request.expression.leaves.begin(), request.expression.leaves.end(),
+                       [&](const Expression::Leaf& leaf) {
+                         return request.in_place(leaf.operand, static_cast<int64_t>(r));
+                       });
+  });
+}
+
 }  // namespace
 
 bool IsShortMatrixVector(const Instruction& i) {
@@ -56,7 +66,7 @@ bool AddElementKernels(const KernelRequest& request, std::vector<Kernel>& out) {
     using Walk = IterationSpace::Walk;
     IterationSpace space(walked, linear ? Walk::kPositions : Walk::kDimensions,
                          request.target.tiling, cost);
-    space.UnrollShortRows(cost);
+    space.UnrollShortRows(cost, Overwrites(request, together));
     Kernel kernel;
     kernel.units = space.units();
     kernel.unit_cost = cost * static_cast<double>(space.elements_per_unit());

@@ -9,6 +9,7 @@
 // The outer loop runs over [begin, end) of units: the same function serves one thread or many.
 #include "codegen/iteration_space.h"
 
+#include <algorithm>
 #include <functional>
 #include <utility>
 
@@ -63,11 +64,22 @@ void IterationSpace::CutLongUnit(double element_cost) {
   units_ /= row_;
 }
 
-void IterationSpace::UnrollShortRows(double element_cost) {
-  if (inner_.size() < 2) return;
+void IterationSpace::UnrollShortRows(double element_cost, bool overwrites) {
+  // LLVM makes masked vectors of fewer steps than kTiny. Where these overwrite an array, the next
+  // row's loads reach into what was masked and wait for the store to be done.
+  constexpr int64_t kTiny = 16, kFewInRest = 5;
+  constexpr double kLittle = 8, kLeast = 5;
+  constexpr int64_t kMaxRowAsUnit = 4;  // vectors across longer rows are much code
+  const bool rows_are_units = inner_.size() == 1 && outer_.size() == 1;
+  if (inner_.size() < 2 && !rows_are_units) return;
   const int64_t row = shape_.dims[inner_.back()];
-  unrolled_ = row <= policy_.max_unrolled &&
-              static_cast<double>(row) * element_cost <= policy_.max_unrolled_work;
+  const int64_t most =
+      rows_are_units ? std::min(policy_.max_unrolled, kMaxRowAsUnit) : policy_.max_unrolled;
+  unrolled_ = row <= most && static_cast<double>(row) * element_cost <= policy_.max_unrolled_work;
+  in_pieces_ = policy_.max_unrolled > 0 && !unrolled_ && row > kMaxRowAsUnit && row < kTiny &&
+               row % 8 != 0 &&
+               (overwrites ? element_cost <= kLittle
+                           : element_cost <= kLeast && row > 8 && row % 8 <= kFewInRest);
 }
 
 void IterationSpace::Emit(Builder& b, llvm::Value* begin, llvm::Value* end,
@@ -90,6 +102,15 @@ void IterationSpace::EmitPositions(Builder& b, llvm::Value* unit,
   EmitLoop(b, unit_elements_, [&](llvm::Value* at) {
     body({ElementIndex::Linear(unit_elements_ == 1 ? unit : b.CreateNSWAdd(base, at))});
   });
+}
+
+// As loops of eight and four, which are vectors, and single elements.
+static void EmitPieces(Builder& b, int64_t count, absl::FunctionRef<void(llvm::Value*)> body) {
+  int64_t first = 0;
+  for (const int64_t piece : {8, 4})
+    for (; first + piece <= count; first += piece)
+      EmitLoop(b, b.Index(first), b.Index(first + piece), body);
+  for (; first < count; ++first) body(b.Index(first));
 }
 
 void IterationSpace::EmitUnit(Builder& b, llvm::Value* unit,
@@ -125,6 +146,11 @@ void IterationSpace::EmitUnit(Builder& b, llvm::Value* unit,
       for (int64_t at = 0; at < shape_.dims[d]; ++at) step(b.Index(at));
       return give();
     }
+    if (last && in_pieces_)
+      return EmitPieces(b, shape_.dims[d], [&](llvm::Value* at) {
+        step(at);
+        give();
+      });
     EmitLoop(b, shape_.dims[d], [&](llvm::Value* at) {
       step(at);
       give();

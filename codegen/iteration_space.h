@@ -21,7 +21,9 @@ class IterationSpace {
 
   // Unrolls the fastest dimension where it is short and little work (TilingPolicy::max_unrolled),
   // so that LLVM makes vectors along the next: for elements whose operands are contiguous in it.
-  void UnrollShortRows(double element_cost);
+  // Longer ones below a vector's length become vectors of four and eight and single elements, above
+  // all those of arrays that the kernel overwrites.
+  void UnrollShortRows(double element_cost, bool overwrites = false);
 
   int64_t units() const { return units_; }
   int64_t elements_per_unit() const { return unit_elements_; }
@@ -47,6 +49,7 @@ class IterationSpace {
   DimVector outer_, inner_;
   int64_t units_ = 1, unit_elements_ = 1;
   bool unrolled_ = false;  // the fastest dimension is
+  bool in_pieces_ = false;  // ... is vectors of four and eight, and single elements
   int64_t row_ = 1;        // elements of a unit of the one dimension that there is, where it is cut
 };
 

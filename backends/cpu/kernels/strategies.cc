@@ -18,6 +18,7 @@ absl::Span<const KernelStrategy> CpuKernelStrategies() {
       {"batch of small dots", AddSmallDotKernels},
       {"rows", AddRowKernels},
       {"reduction of columns", AddColumnReduceKernels},
+      {"functions of elements", AddStagedKernels},
       {"elements", AddElementKernels},
   };
   return kStrategies;

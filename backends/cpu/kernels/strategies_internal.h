@@ -25,6 +25,8 @@ bool AddSmallDotKernels(const KernelRequest& request, std::vector<Kernel>& out);
 bool AddRowKernels(const KernelRequest& request, std::vector<Kernel>& out);
 // Roots over reductions whose fastest dimension is kept: the accumulators of a tile in vectors.
 bool AddColumnReduceKernels(const KernelRequest& request, std::vector<Kernel>& out);
+// Functions of many steps in rows that are no whole vectors: their operands first.
+bool AddStagedKernels(const KernelRequest& request, std::vector<Kernel>& out);
 
 }  // namespace hlokit
 // SPDX-License-Identifier: Apache-2.0

@@ -3,7 +3,7 @@
 compare.py --bin BUILD/bin --python PYTHON [--programs REGEX] [--peers hlokit,xla,...] [--rounds 2] [--seconds 2]
            [--threads N] [--small] [--markdown FILE] [--page FILE] [--limit SECONDS] [--keep FILE.json]
 
-PYTHON has jax and what it has of torch, openvino and onnxruntime; what is missing has no column. There is a process for each framework.
+PYTHON has jax and what it has of torch, openvino, onnxruntime and iree-base-compiler with its runtime; what is missing has no column. There is a process for each framework.
 All peers prepare a program, then they take turns, each TURNS times a round; a figure is the fastest run, so that a slow moment of
 the machine spoils no peer's. Results are compared with XLA's. Prints a line a program:
 milliseconds, and how many times as fast hlokit is as the best of the others, with frozen weights and with fresh ones.
@@ -39,11 +39,12 @@ except ImportError as missing:  # numpy or ml_dtypes
     sys.exit(77)
 
 OURS = ["hlokit", "hlokit_fresh"]
-PEERS = [*OURS, "xla", "torch", "torch_compiled", "openvino", "onnxruntime"]
+PEERS = [*OURS, "xla", "torch", "torch_compiled", "openvino", "onnxruntime", "iree"]
 TURNS = 2  # of each peer in a round
 # Peers of one framework share a process: what it imports, the weights, and the lowered module.
-FRAMEWORKS = {p: "jax" if p in (*OURS, "xla") else "torch" for p in PEERS}
-MODULES = {"hlokit": "jax", "hlokit_fresh": "jax", "xla": "jax", "torch_compiled": "torch"}
+FRAMEWORKS = {p: "jax" if p in (*OURS, "xla", "iree") else "torch" for p in PEERS}
+MODULES = {"hlokit": "jax", "hlokit_fresh": "jax", "xla": "jax", "torch_compiled": "torch", "iree": "iree.compiler"}
+PACKAGES = {"iree.compiler": "iree-base-compiler"}  # of modules whose package has another name
 PAGE = """# Programs that users know, beside other ways to run them
 
 This page is made by `benchmarks/peers/compare.py --page docs/peers.md`. Each figure is the fastest run, in ms; peers
@@ -193,8 +194,9 @@ def machine(a, peers, shown):
     """A sentence on the processor and on the versions of the peers."""
     names = [line.split(":")[1].strip() for line in pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
              if line.startswith("model name")]
-    modules = sorted({MODULES.get(p, p) for p in peers})
-    script = f"import importlib.metadata as m; print(', '.join(f'{{n}} {{m.version(n)}}' for n in {modules}))"
+    modules = {MODULES.get(p, p) for p in peers}
+    packages = sorted(PACKAGES.get(m, m) for m in modules)
+    script = f"import importlib.metadata as m; print(', '.join(f'{{n}} {{m.version(n)}}' for n in {packages}))"
     versions = subprocess.run([a.python, "-c", script], capture_output=True, text=True, check=False).stdout.strip()
     cores = f"{len(names)} cores of {names[0]}" if names else platform.machine()
     left = [name for name in programs.PROGRAMS if name not in shown]

@@ -184,20 +184,30 @@ def resnet(w, x):
 
 def deep(w, x, stride):
     """A filter for each feature."""
-    features = x.shape[-1]
-    return lax.conv_general_dilated(x, w["w"], (stride, stride), [(1, 1)] * 2, feature_group_count=features,
+    pad = w["w"].shape[0] // 2
+    return lax.conv_general_dilated(x, w["w"], (stride, stride), [(pad, pad)] * 2, feature_group_count=x.shape[-1],
                                     dimension_numbers=("NHWC", "HWIO", "NHWC")) + w["b"]
 
 
-def mobilenet(w, x):
-    relu6 = jax.nn.relu6
-    x = relu6(convolve(w["stem"], x, 2))
+def inverted_residuals(w, x, activation):
+    x = activation(convolve(w["stem"], x, 2))
     for block in w["blocks"]:
         (name, each), = block.items()
-        y = relu6(convolve(each["up"], x)) if "up" in each else x
-        y = convolve(each["down"], relu6(deep(each["deep"], y, int(name[-1]))))
+        y = activation(convolve(each["up"], x)) if "up" in each else x
+        y = activation(deep(each["deep"], y, int(name[-1])))
+        if "squeeze" in each:
+            y = y * jax.nn.sigmoid(dense(each["excite"], activation(dense(each["squeeze"], y.mean((1, 2))))))[:, None, None]
+        y = convolve(each["down"], y)
         x = x + y if x.shape == y.shape else y
-    return dense(w["head"], relu6(convolve(w["last"], x)).mean((1, 2)))
+    return dense(w["head"], activation(convolve(w["last"], x)).mean((1, 2)))
+
+
+def mobilenet(w, x):
+    return inverted_residuals(w, x, jax.nn.relu6)
+
+
+def efficientnet(w, x):
+    return inverted_residuals(w, x, jax.nn.silu)
 
 
 def group_norm(w, x):
@@ -239,8 +249,16 @@ def listen(w, x):
     return encoder(w, x + w["places"])
 
 
-def train(w, x, target):
+def trained(function, w, x, target):
     """A step of gradient descent: the loss, then the new weights."""
-    loss, slopes = jax.value_and_grad(lambda w: ((encoder(w, x) - target) ** 2).mean())(w)
+    loss, slopes = jax.value_and_grad(lambda w: ((function(w, x) - target) ** 2).mean())(w)
     return (loss, *(a - 0.01 * b for a, b in zip(jax.tree_util.tree_leaves(w), jax.tree_util.tree_leaves(slopes))))
+
+
+def train(w, x, target):
+    return trained(encoder, w, x, target)
+
+
+def train_resnet(w, x, target):
+    return trained(resnet, w, x, target)
 # SPDX-License-Identifier: Apache-2.0

@@ -172,16 +172,27 @@ def resnet(w, x):
     return dense(w["head"], x.mean((2, 3)))
 
 
-def mobilenet(w, x):
-    x = F.relu6(convolve(w["stem"], x, 2))
+def inverted_residuals(w, x, activation):
+    x = activation(convolve(w["stem"], x, 2))
     for block in w["blocks"]:
         (name, each), = block.items()
-        y = F.relu6(convolve(each["up"], x)) if "up" in each else x
+        y = activation(convolve(each["up"], x)) if "up" in each else x
         deep = each["deep"]
-        y = F.relu6(F.conv2d(y, deep["w"], deep["b"], int(name[-1]), 1, groups=y.shape[1]))
+        y = activation(F.conv2d(y, deep["w"], deep["b"], int(name[-1]), deep["w"].shape[2] // 2, groups=y.shape[1]))
+        if "squeeze" in each:
+            scale = dense(each["excite"], activation(dense(each["squeeze"], y.mean((2, 3))))).sigmoid()
+            y = y * scale[:, :, None, None]
         y = convolve(each["down"], y)
         x = x + y if x.shape == y.shape else y
-    return dense(w["head"], F.relu6(convolve(w["last"], x)).mean((2, 3)))
+    return dense(w["head"], activation(convolve(w["last"], x)).mean((2, 3)))
+
+
+def mobilenet(w, x):
+    return inverted_residuals(w, x, F.relu6)
+
+
+def efficientnet(w, x):
+    return inverted_residuals(w, x, F.silu)
 
 
 def group_norm(w, x):
@@ -228,11 +239,20 @@ def leaves_of(tree):
     return [leaf for each in tree for leaf in leaves_of(each)] if isinstance(tree, list) else [tree]
 
 
-def train(w, x, target):
+def trained(function, w, x, target):
     leaves = leaves_of(w)
     for leaf in leaves:
         leaf.requires_grad_(True)
-    loss = ((encoder(w, x) - target) ** 2).mean()
+    loss = ((function(w, x) - target) ** 2).mean()
     slopes = torch.autograd.grad(loss, leaves)
     return (loss, *(a.detach() - 0.01 * b for a, b in zip(leaves, slopes)))
+
+
+def train(w, x, target):
+    return trained(encoder, w, x, target)
+
+
+def train_resnet(w, x, target):
+    """Filters as for_jax.py has them, [y, x, inputs, outputs]."""
+    return [t.permute(2, 3, 1, 0) if t.dim() == 4 else t for t in trained(resnet, w, x, target)]
 # SPDX-License-Identifier: Apache-2.0

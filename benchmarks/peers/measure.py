@@ -130,6 +130,9 @@ def by_hlokit_fresh(a, program):
     return by_hlokit(a, program, frozen=False)
 
 
+PICTURES = ("resnet", "train_resnet", "vision", "mobilenet", "efficientnet", "denoise")  # functions of pictures
+
+
 class TorchProgram:
     """The torch function with weights as constants; pictures and filters in torch's order, in channels_last."""
 
@@ -149,7 +152,7 @@ class TorchProgram:
             got = torch.from_numpy(x.view(numpy.int16).copy()).view(torch.bfloat16)
         else:
             got = torch.from_numpy(x.copy())
-        if x.ndim != 4 or self.function.__name__ not in ("resnet", "vision", "mobilenet", "denoise"):
+        if x.ndim != 4 or self.function.__name__ not in PICTURES:
             return got
         is_filter = x.shape[0] == x.shape[1] and x.shape[0] <= 11
         return got.permute((3, 2, 0, 1) if is_filter else (0, 3, 1, 2)).contiguous(memory_format=torch.channels_last)
@@ -218,8 +221,35 @@ def by_onnxruntime(a, program):
     return prepared(lambda: session.run(None, feed), start)
 
 
+def by_iree(a, program):
+    """XLA's StableHLO compiled ahead of time for this processor, weights as constants of the module."""
+    import jax
+    from iree import compiler, runtime
+    from jaxlib.mlir.dialects import stablehlo
+    function, weights, inputs = jax_function(a, program)
+    if program.donated:
+        raise Unable("a donated cache would be copied in each run")
+    start = time.perf_counter()
+    lowered = jax.jit(lambda *x: function(weights, *x)).lower(*inputs) if not program.trains else function.lower(weights, *inputs)
+    arguments = inputs if not program.trains else [*jax.tree_util.tree_leaves(weights), *inputs]
+    portable = stablehlo.serialize_portable_artifact(lowered.compiler_ir("stablehlo"), stablehlo.get_minimum_version())
+    binary = compiler.compile_str(portable, input_type="stablehlo", target_backends=["llvm-cpu"],
+                                  extra_args=["--iree-llvmcpu-target-cpu=host", "--iree-opt-level=O3"])
+    config = runtime.Config("local-task")
+    config.vm_instance  # pylint: disable=pointless-statement
+    module = runtime.load_vm_module(runtime.VmModule.copy_buffer(config.vm_instance, binary), config)
+    entry = module.main
+    arrays = [runtime.asdevicearray(config.device, numpy.asarray(x)) for x in arguments]
+
+    def run():
+        results = entry(*arrays)
+        return [numpy.asarray(r) for r in (results if isinstance(results, (list, tuple)) else [results])]
+
+    return prepared(run, start)
+
+
 PEERS = {"hlokit": by_hlokit, "hlokit_fresh": by_hlokit_fresh, "xla": by_xla, "torch": by_torch, "torch_compiled": by_torch_compiled,
-         "openvino": by_openvino, "onnxruntime": by_onnxruntime}
+         "openvino": by_openvino, "onnxruntime": by_onnxruntime, "iree": by_iree}
 
 
 def prepare(a, peer, timers):

@@ -142,14 +142,17 @@ def residual(rng, s):
 
 
 def mobile(rng, s):
-    """MobileNetV2: inverted residuals (expansion, features, blocks, stride)."""
+    """MobileNetV2 and EfficientNet: inverted residuals (expansion, features, blocks, stride, size of the filters); with
+    `squeezes`, features are scaled by what two products make of their means."""
     features, blocks = s["stem"], []
-    for expansion, outputs, count, stride in s["stages"]:
+    for expansion, outputs, count, stride, size in s["stages"]:
         for k in range(count):
             middle = features * expansion
-            block = {"deep": convolution(rng, 3, 1, middle), "down": convolution(rng, 1, middle, outputs)}
+            block = {"deep": convolution(rng, size, 1, middle), "down": convolution(rng, 1, middle, outputs)}
             if expansion > 1:
                 block["up"] = convolution(rng, 1, features, middle)
+            if s["squeezes"]:
+                block |= {"squeeze": dense(rng, middle, features // 4), "excite": dense(rng, features // 4, middle)}
             block["deep"]["w"] *= 3
             # Stages of one stride name it where their first block begins.
             blocks.append({"stride2" if k == 0 and stride == 2 else "stride1": block})
@@ -194,6 +197,11 @@ def training(rng, s):
     return weights, [*inputs, rng.standard_normal(inputs[0].shape).astype(numpy.float32)]
 
 
+def residual_training(rng, s):
+    weights, inputs = residual(rng, s)
+    return weights, [*inputs, rng.standard_normal((s["batch"], 1000)).astype(numpy.float32)]
+
+
 BERT = {"batch": 1, "tokens": 128, "d": 768, "layers": 12}
 LITTLE = {"batch": 1, "tokens": 12, "d": 128, "layers": 2, "words": 100, "cache": 20}
 LLAMA = {"batch": 1, "tokens": 256, "d": 2048, "hidden": 5632, "heads": 32, "key_heads": 4, "layers": 2}
@@ -201,15 +209,22 @@ LITTLE_LLAMA = {"batch": 1, "tokens": 12, "d": 128, "hidden": 96, "heads": 2, "k
 GEMMA = {"batch": 1, "tokens": 256, "d": 1152, "hidden": 6912, "heads": 18, "key_heads": 6, "layers": 2}
 GPT2 = {"batch": 1, "tokens": 512, "d": 768, "layers": 12, "words": 50257, "cache": 1024}
 RESNET = {"batch": 1, "pixels": 224, "width": 64, "blocks": [3, 4, 6, 3]}
-MOBILE = {"batch": 1, "pixels": 224, "stem": 32, "last": 1280,
-          "stages": [(1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1)]}
-LITTLE_MOBILE = {"batch": 1, "pixels": 32, "stem": 8, "last": 64, "stages": [(1, 8, 1, 1), (6, 16, 2, 2)]}
+LITTLE_RESNET = {"batch": 2, "pixels": 32, "width": 16, "blocks": [1, 1]}
+MOBILE = {"batch": 1, "pixels": 224, "stem": 32, "last": 1280, "squeezes": False,
+          "stages": [(1, 16, 1, 1, 3), (6, 24, 2, 2, 3), (6, 32, 3, 2, 3), (6, 64, 4, 2, 3), (6, 96, 3, 1, 3), (6, 160, 3, 2, 3),
+                     (6, 320, 1, 1, 3)]}
+EFFICIENT = {**MOBILE, "squeezes": True,
+             "stages": [(1, 16, 1, 1, 3), (6, 24, 2, 2, 3), (6, 40, 2, 2, 5), (6, 80, 3, 2, 3), (6, 112, 3, 1, 5), (6, 192, 4, 2, 5),
+                        (6, 320, 1, 1, 3)]}
+LITTLE_MOBILE = {"batch": 1, "pixels": 32, "stem": 8, "last": 64, "squeezes": False, "stages": [(1, 8, 1, 1, 3), (6, 16, 2, 2, 5)]}
 BF16 = {"dtype": ml_dtypes.bfloat16, "tolerance": 0.06}
 
 PROGRAMS = {
-    "resnet50_1": Program("resnet", RESNET, {"batch": 1, "pixels": 32, "width": 16, "blocks": [1, 1]}, residual),
-    "resnet50_8": Program("resnet", {**RESNET, "batch": 8}, {"batch": 2, "pixels": 32, "width": 16, "blocks": [1, 1]}, residual),
+    "resnet50_1": Program("resnet", RESNET, {**LITTLE_RESNET, "batch": 1}, residual),
+    "resnet50_8": Program("resnet", {**RESNET, "batch": 8}, LITTLE_RESNET, residual),
+    "resnet50_training_step": Program("train_resnet", {**RESNET, "batch": 4}, LITTLE_RESNET, residual_training, trains=True),
     "mobilenet_v2": Program("mobilenet", MOBILE, LITTLE_MOBILE, mobile),
+    "efficientnet_b0": Program("efficientnet", EFFICIENT, {**LITTLE_MOBILE, "squeezes": True}, mobile),
     "unet_step": Program("denoise", {"batch": 1, "pixels": 64, "width": 128}, {"batch": 1, "pixels": 8, "width": 32}, unet),
     "whisper_base_encoder": Program("listen", {"batch": 1, "frames": 3000, "d": 512, "layers": 6},
                                     {"batch": 1, "frames": 24, "d": 128, "layers": 2}, speech),

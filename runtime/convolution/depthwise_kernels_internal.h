@@ -2,6 +2,8 @@
 // HLOKIT_VECTOR_BYTES.
 #pragma once
 
+#include <type_traits>
+
 #include "runtime/convolution/depthwise_internal.h"
 #include "runtime/dot/finish_kernels_internal.h"
 #include "runtime/element.h"
@@ -83,6 +85,24 @@ HLOKIT_INLINE void SharedPlaces(const DepthwiseTask& task, const float* const* x
   }
 }
 
+// Features from `c` on, fewer than a vector holds, one by one.
+template <bool kFinishes>
+void LastFeatures(const DepthwiseTask& task, int64_t c) {
+  for (; c < task.features; ++c) {
+    for (int64_t line = 0; line < task.lines; ++line) {
+      const float* lhs = task.lhs + line * task.lhs_line + c;
+      float* out = task.out + line * task.out_line + c;
+      for (int64_t p = 0; p < task.places; ++p) {
+        float sum = 0;
+        for (int64_t t = 0; t < task.taps; ++t)
+          sum += lhs[p * task.lhs_step + task.lhs_taps[t]] * task.rhs[task.rhs_taps[t] + c];
+        float* to = out + p * task.out_step;
+        *to = AsAsked<kFinishes>(task, sum, to, c);
+      }
+    }
+  }
+}
+
 // A vector of features at a time: its weights stay in registers over all places, and inputs that
 // the lines share in the first-level cache.
 template <int kTaps, bool kFinishes>
@@ -113,36 +133,74 @@ HLOKIT_INLINE void LinesOf(const DepthwiseTask& task) {
       }
     }
   }
-  for (; c < task.features; ++c) {
+  LastFeatures<kFinishes>(task, c);
+}
+
+// kPlaces neighbouring results of kVectors vectors of features at `lhs`, weights at `rhs`: sums are
+// chains that do not wait for each other, and each weight is loaded once.
+template <int kPlaces, int kVectors, bool kFinishes>
+HLOKIT_INLINE void PlacesOf(const DepthwiseTask& task, const float* lhs, const float* rhs,
+                            float* out, int64_t c) {
+  Vector sum[kPlaces][kVectors] = {};
+  for (int64_t t = 0; t < task.taps; ++t) {
+    const float* x = lhs + task.lhs_taps[t];
+    const float* w = rhs + task.rhs_taps[t];
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) {
+      const Vector weight = Load(w + v * kLanes);
+#pragma GCC unroll 8
+      for (int p = 0; p < kPlaces; ++p)
+        sum[p][v] += Load(x + p * task.lhs_step + v * kLanes) * weight;
+    }
+  }
+#pragma GCC unroll 8
+  for (int p = 0; p < kPlaces; ++p) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) {
+      float* to = out + p * task.out_step + v * kLanes;
+      Store(to, AsAsked<kFinishes>(task, sum[p][v], to, c + v * kLanes));
+    }
+  }
+}
+
+// Places [first, end) of all lines and vectors of features, kPlaces by kVectors.
+template <int kPlaces, int kVectors, bool kFinishes>
+void Places(const DepthwiseTask& task, int64_t first, int64_t end) {
+  const auto all = [&](auto vectors, int64_t c) {
     for (int64_t line = 0; line < task.lines; ++line) {
       const float* lhs = task.lhs + line * task.lhs_line + c;
       float* out = task.out + line * task.out_line + c;
-      for (int64_t p = 0; p < task.places; ++p) {
-        float sum = 0;
-        for (int t = 0; t < kTaps; ++t)
-          sum += lhs[p * task.lhs_step + task.lhs_taps[t]] * task.rhs[task.rhs_taps[t] + c];
-        float* to = out + p * task.out_step;
-        *to = AsAsked<kFinishes>(task, sum, to, c);
-      }
+      for (int64_t p = first; p < end; p += kPlaces)
+        PlacesOf<kPlaces, vectors(), kFinishes>(task, lhs + p * task.lhs_step, task.rhs + c,
+                                                out + p * task.out_step, c);
     }
-  }
+  };
+  int64_t c = 0;
+  for (; c + kVectors * kLanes <= task.features; c += kVectors * kLanes)
+    all(std::integral_constant<int, kVectors>(), c);
+  for (; c + kLanes <= task.features; c += kLanes) all(std::integral_constant<int, 1>(), c);
+}
+
+// A window of any size.
+template <bool kFinishes>
+void LinesOfAny(const DepthwiseTask& task) {
+  const int64_t eights = task.places & ~int64_t{7}, fours = task.places & ~int64_t{3};
+  const int64_t twos = task.places & ~int64_t{1};
+  Places<8, 1, kFinishes>(task, 0, eights);
+  Places<4, 2, kFinishes>(task, eights, fours);
+  Places<2, 4, kFinishes>(task, fours, twos);
+  Places<1, 4, kFinishes>(task, twos, task.places);
+  LastFeatures<kFinishes>(task, task.features / kLanes * kLanes);
 }
 
 template <bool kFinishes>
 void LinesAsAsked(const DepthwiseTask& task) {
   if (task.taps == 9) return LinesOf<9, kFinishes>(task);
   if (task.taps == 6) return LinesOf<6, kFinishes>(task);
-  for (int64_t line = 0; line < task.lines; ++line) {
-    for (int64_t p = 0; p < task.places; ++p) {
-      float* to = task.out + line * task.out_line + p * task.out_step;
-      Row(task.lhs + line * task.lhs_line + p * task.lhs_step, task.rhs, task.lhs_taps,
-          task.rhs_taps, task.taps, task.features, false, to);
-      if constexpr (kFinishes) FinishRows(*task.finish, to, 0, 1, task.features, 0);
-    }
-  }
+  LinesOfAny<kFinishes>(task);
 }
 
-// Windows of 3 x 3, whole and with a row less at the edge; others place by place.
+// Windows of 3 x 3, whole and with a row less at the edge, have code of their own.
 void Lines(const DepthwiseTask& task) {
   return task.finish == nullptr ? LinesAsAsked<false>(task) : LinesAsAsked<true>(task);
 }

@@ -1,9 +1,13 @@
-// A walk from the last instruction down to the product; members are listed on the way back.
+// A walk from the last instruction down to the product; members are listed on the way back. First
+// one for the forms that the runtime knows, then one for any elementwise instructions.
 #include "analysis/product_finish.h"
 
 #include <algorithm>
 #include <cmath>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "analysis/emittable.h"
 #include "analysis/form_body.h"
 #include "ir/computation.h"
 #include "types/literal.h"
@@ -53,6 +57,18 @@ std::optional<float> LimitOf(const Instruction* i) {
   if (i->opcode() == Opcode::kBroadcast) i = i->operand(0);
   if (!i->IsConstant() || !i->shape().IsScalar() || i->literal() == nullptr) return std::nullopt;
   return static_cast<float>(i->literal()->GetDouble(0));
+}
+
+// A broadcast along the columns of an array of that shape.
+bool IsAlongColumns(const Instruction& i, const Shape& shape) {
+  return i.opcode() == Opcode::kBroadcast && IsPlainF32(i.operand(0)->shape()) &&
+         i.operand(0)->shape().rank() == 1 &&
+         i.attr<BroadcastAttrs>().dimensions == DimVector{shape.rank() - 1};
+}
+
+bool IsOfScalar(const Instruction& i) {
+  return i.opcode() == Opcode::kBroadcast && i.operand(0)->shape().IsScalar() &&
+         i.operand(0)->shape().type == ElementType::kF32;
 }
 
 class FinishWalk {
@@ -145,7 +161,9 @@ class FinishWalk {
     if (i->opcode() != Opcode::kAdd) return false;
     for (const int64_t side : {0, 1}) {
       const Instruction *product = i->operand(side), *bias = i->operand(1 - side);
-      if (!IsFinishedProduct(*product) || !IsInner(product) || !IsBias(*bias)) continue;
+      if (!IsFinishedProduct(*product) || !IsInner(product) ||
+          !IsAlongColumns(*bias, last_->shape()))
+        continue;
       form_.product = product;
       form_.bias = bias->operand(0);
       Take(product);
@@ -156,21 +174,129 @@ class FinishWalk {
     return false;
   }
 
-  // A broadcast along the columns.
-  bool IsBias(const Instruction& i) const {
-    return i.opcode() == Opcode::kBroadcast && IsPlainF32(i.operand(0)->shape()) &&
-           i.operand(0)->shape().rank() == 1 &&
-           i.attr<BroadcastAttrs>().dimensions == DimVector{last_->shape().rank() - 1};
-  }
-
   const Instruction* last_ = nullptr;
   ProductFinish form_;
 };
 
+// Tails of any elementwise instructions: what depends on no product is read from memory, and so is
+// what others read as well.
+class TailWalk {
+ public:
+  std::optional<ProductFinish> From(const Instruction& last) {
+    last_ = &last;
+    if (!IsPlainF32(last.shape()) || last.shape().rank() == 0 || !IsStep(last)) return std::nullopt;
+    for (int round = 0; round < kMaxRounds; ++round) {
+      form_ = ProductFinish();
+      form_.is_generated = true;
+      members_.clear();
+      if (!Take(&last) || form_.product == nullptr) return std::nullopt;
+      if (!CutShared()) return std::move(form_);
+      if (shared_.contains(form_.product)) return std::nullopt;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  static constexpr size_t kMaxMembers = 48;
+  static constexpr int kMaxRounds = 4;
+
+  // An elementwise instruction over arrays of the result's dimensions.
+  bool IsStep(const Instruction& i) const {
+    const auto fits = [&](const Shape& shape) {
+      return shape.IsArray() && !shape.HasDynamicDims() && shape.IsRowMajor() &&
+             (shape.type == ElementType::kF32 || shape.type == ElementType::kPred);
+    };
+    return HasTrait(i.opcode(), kElementwise) && i.called().empty() && i.operand_count() > 0 &&
+           fits(i.shape()) && i.shape().dims == last_->shape().dims && CanEmitElement(i) &&
+           std::all_of(i.operands().begin(), i.operands().end(), [&](const Instruction* operand) {
+             return fits(operand->shape()) &&
+                    (operand->shape().dims == i.shape().dims || operand->shape().IsScalar());
+           });
+  }
+
+  bool DependsOnProduct(const Instruction* i) {
+    if (IsFinishedProduct(*i)) return true;
+    if (!IsStep(*i) || shared_.contains(i)) return false;
+    const auto [at, fresh] = depends_.try_emplace(i, false);
+    if (!fresh || depends_.size() > 4 * kMaxMembers) return at->second;
+    bool depends = false;
+    for (const Instruction* operand : i->operands()) depends |= DependsOnProduct(operand);
+    return depends_[i] = depends;
+  }
+
+  void Add(const Instruction* i) {
+    if (members_.insert(i).second) form_.members.push_back(i);
+  }
+
+  bool Take(const Instruction* i) {
+    if (members_.contains(i)) return true;
+    if (form_.members.size() >= kMaxMembers) return false;
+    if (i != last_) {
+      if (LimitOf(i).has_value()) {  // a constant
+        if (i->opcode() == Opcode::kBroadcast) Add(i->operand(0));
+        Add(i);
+        return true;
+      }
+      if (IsAlongColumns(*i, last_->shape()) || IsOfScalar(*i)) {
+        form_.columns.push_back(i);
+        Add(i);
+        return true;
+      }
+      const bool is_product = form_.product == nullptr && !shared_.contains(i) &&
+                              IsFinishedProduct(*i) && IsPlainF32(i->shape()) &&
+                              i->shape().dims == last_->shape().dims;
+      if (is_product) {
+        form_.product = i;
+        Add(i);
+        return true;
+      }
+      if (shared_.contains(i) || IsFinishedProduct(*i) || !DependsOnProduct(i)) return Read(i);
+    }
+    for (const Instruction* operand : i->operands())
+      if (!Take(operand)) return false;
+    Add(i);
+    return true;
+  }
+
+  bool Read(const Instruction* i) {
+    if (!IsPlainF32(i->shape()) || i->shape().dims != last_->shape().dims) return false;
+    if (std::find(form_.arrays.begin(), form_.arrays.end(), i) == form_.arrays.end())
+      form_.arrays.push_back(i);
+    return true;
+  }
+
+  // Notes the members, other than the last, that others need as well; false where there are none.
+  bool CutShared() {
+    const size_t before = shared_.size();
+    for (const Instruction* i : form_.members) {
+      if (i == last_ || i->IsConstant() || i->opcode() == Opcode::kBroadcast) continue;
+      const bool inside = std::all_of(i->users().begin(), i->users().end(),
+                                      [&](const Instruction* u) { return members_.contains(u); });
+      if (!inside || i->IsRoot() || !i->control_predecessors().empty() ||
+          !i->control_successors().empty())
+        shared_.insert(i);
+    }
+    return shared_.size() > before;
+  }
+
+  const Instruction* last_ = nullptr;
+  ProductFinish form_;
+  absl::flat_hash_set<const Instruction*> members_, shared_;
+  absl::flat_hash_map<const Instruction*, bool> depends_;
+};
+
 }  // namespace
 
+std::vector<const Instruction*> ProductFinish::Operands() const {
+  std::vector<const Instruction*> all = {product->operand(0), product->operand(1), bias, residual};
+  for (const Instruction* column : columns) all.push_back(column->operand(0));
+  all.insert(all.end(), arrays.begin(), arrays.end());
+  return all;
+}
+
 std::optional<ProductFinish> FindProductFinish(const Instruction& last) {
-  return FinishWalk().From(last);
+  if (auto form = FinishWalk().From(last)) return form;
+  return TailWalk().From(last);
 }
 
 std::optional<ProductFinish> FindFinishedProduct(const Instruction& fusion) {
@@ -178,10 +304,7 @@ std::optional<ProductFinish> FindFinishedProduct(const Instruction& fusion) {
     return std::nullopt;
   const Computation& body = *fusion.to_apply();
   std::optional<ProductFinish> form = FindProductFinish(*body.root());
-  if (!form || !HoldsFormAlone(body, form->members.size(),
-                               {form->product->operand(0), form->product->operand(1), form->bias,
-                                form->residual}))
-    return std::nullopt;
+  if (!form || !HoldsFormAlone(body, form->members.size(), form->Operands())) return std::nullopt;
   return form;
 }
 

@@ -14,11 +14,13 @@ namespace {
 constexpr int64_t kLongLoop = 1024;  // shorter ones are not for threads anyway
 
 // Of one element of a loop that LLVM makes vectors of: either memory or arithmetic sets its pace.
-double VectorCost(const Expression& e) {
-  constexpr double kArray = 0.67, kStep = 0.3;
-  const auto arrays = static_cast<double>(e.roots.size() + e.leaves.size());
-  return std::max(kArray * arrays, kStep * ElementCost(e));
-}
+struct VectorCost {
+  double memory, arithmetic;
+  explicit VectorCost(const Expression& e)
+      : memory(0.67 * static_cast<double>(e.roots.size() + e.leaves.size())),
+        arithmetic(0.3 * ElementCost(e)) {}
+  double all() const { return std::max(memory, arithmetic); }
+};
 
 // Whether roots of `together` lie over arrays that are read.
 bool Overwrites(const KernelRequest& request, const std::vector<size_t>& together) {
@@ -61,7 +63,8 @@ bool AddElementKernels(const KernelRequest& request, std::vector<Kernel>& out) {
     }
     const bool linear = IsLinear(e);
     const bool vectors = linear && e.shapes[first].ElementCount() >= kLongLoop;
-    const double cost = vectors ? VectorCost(e) : ElementCost(e);
+    const VectorCost vector_cost(e);
+    const double cost = vectors ? vector_cost.all() : ElementCost(e);
     const Shape walked = linear ? e.shapes[first] : WalkedShape(e, e.shapes[first]);
     using Walk = IterationSpace::Walk;
     IterationSpace space(walked, linear ? Walk::kPositions : Walk::kDimensions,
@@ -69,6 +72,7 @@ bool AddElementKernels(const KernelRequest& request, std::vector<Kernel>& out) {
     space.UnrollShortRows(cost, Overwrites(request, together));
     Kernel kernel;
     kernel.units = space.units();
+    kernel.is_arithmetic = vector_cost.arithmetic > vector_cost.memory;
     kernel.unit_cost = cost * static_cast<double>(space.elements_per_unit());
     kernel.emit = [e, space, together](Builder& b, KernelArrays& arrays, llvm::Value* begin,
                                        llvm::Value* end) {

@@ -28,7 +28,8 @@ struct Kernel {
   std::function<void(Builder&, KernelArrays&, llvm::Value* begin, llvm::Value* end)> emit;
   // Width of index arithmetic, for Builder::set_index_bits before emit; `begin` and `end` have it.
   int index_bits = 64;
-  bool in_vectors = false;  // emit writes vectors: LLVM has none to look for
+  bool in_vectors = false;     // emit writes vectors: LLVM has none to look for
+  bool is_arithmetic = false;  // arithmetic, not memory, sets the pace of long loops
   // Of one part of a fusion (analysis/fusion_parts): the operands and result leaves that it is
   // about, and whether the part is this kernel alone. No results: all of the instruction.
   std::vector<int64_t> operands, results;

@@ -2,9 +2,10 @@
 // results, as analysis/product_finish.h describes it, for targets that do it while a result is in
 // the cache.
 //   max(convolution(a, b) + broadcast(bias) + c, 0)  ->  fusion(a, b, bias, c), kind=kCustom
-// The longest form is taken. A bias alone is left to the elementwise operations that follow it,
-// and a sum whose other side would otherwise be computed in their loop stays one with it. Scalar
-// constants and broadcasts are copied into the fusion, all else moves. Cost: linear.
+// The longest form is taken. A bias alone, or another tail that is no form of the runtime's, is
+// left to the elementwise operations that follow it, and a sum whose other side would otherwise be
+// computed in their loop stays one with it. Scalar constants and broadcasts are copied into the
+// fusion, all else moves. Cost: linear.
 #include <algorithm>
 
 #include "absl/container/flat_hash_set.h"
@@ -51,13 +52,15 @@ class ProductFinishFusion final : public ComputationPass {
  private:
   void Fuse(Instruction* last, absl::flat_hash_set<const Instruction*>& taken) const {
     const std::optional<ProductFinish> form = FindProductFinish(*last);
-    if (!form || (form->residual != nullptr && !IsStored(*form->residual))) return;
+    if (!form || (form->residual != nullptr && !IsStored(*form->residual)) ||
+        !std::all_of(form->arrays.begin(), form->arrays.end(),
+                     [](const Instruction* array) { return IsStored(*array); }))
+      return;
     const bool bias_alone = last->opcode() == Opcode::kAdd && form->residual == nullptr;
-    if ((bias_alone && FeedsLoopsAlone(*last)) || !control().Permit(name(), *last, *last)) return;
-    PutCustomFusion(
-        "product", last, form->members,
-        {form->product->operand(0), form->product->operand(1), form->bias, form->residual},
-        *form->product);
+    if (((bias_alone || form->is_generated) && FeedsLoopsAlone(*last)) ||
+        !control().Permit(name(), *last, *last))
+      return;
+    PutCustomFusion("product", last, form->members, form->Operands(), *form->product);
     taken.insert(form->members.begin(), form->members.end());
   }
 };

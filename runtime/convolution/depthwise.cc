@@ -118,6 +118,8 @@ class DepthwiseLines {
     taps->count = 1;
     taps->lhs[0] = taps->rhs[0] = 0;
     const int64_t lines = Together(line, end);
+    const int64_t first_row = line * last_.out_size;
+    const bool calls = finish_ != nullptr && finish_->function != nullptr;
     const HlokitConvDim& across = c_.dims[std::max<int64_t>(0, c_.spatial_rank - 2)];
     int64_t out = 0;
     for (int64_t i = c_.spatial_rank - 2; i >= 0; --i) {
@@ -136,9 +138,11 @@ class DepthwiseLines {
       lines_({lhs, rhs_, more->lhs, more->rhs, more->count, c_.in_features, places,
               last_.window_stride * last_.lhs_stride, last_.out_stride, lines,
               across.window_stride * across.lhs_stride, across.out_stride,
-              to + o * last_.out_stride, finish_});
+              to + o * last_.out_stride, calls ? nullptr : finish_});
       o += places;
     }
+    if (calls)
+      finish_->function(finish_->arrays, first_row, lines * last_.out_size, 0, c_.out_features);
     return lines;
   }
 

@@ -23,6 +23,12 @@ void hlokit_finished_dot(void* ctx, const HlokitDotDesc* desc, const HlokitFinis
                          const void* lhs, const void* rhs, const void* bias, const void* residual,
                          void* out);
 
+// hlokit_dot of f32, then `function` for all parts of the result, whose rows and columns are those
+// of `finish`. arrays: what `function` gets; none of them but the first lies in `out`.
+void hlokit_dot_then(void* ctx, const HlokitDotDesc* desc, const HlokitFinishDesc* finish,
+                     const void* lhs, const void* rhs, HlokitFinishFunction function,
+                     void* const* arrays, void* out);
+
 #ifdef __cplusplus
 }  // extern "C"
 #endif

@@ -37,6 +37,10 @@ void FinishAll(void* ctx, const HlokitFinishDesc& desc, Finish& finish, void* ou
   if (finish.done || out == nullptr) return;
   finish.done = true;
   const int64_t cols = desc.cols, grain = kGrain / std::max<int64_t>(cols, 1) + 1;
+  if (finish.function != nullptr)
+    return ParallelFor(ctx, desc.rows, grain, [&](int64_t begin, int64_t end) {
+      finish.function(finish.arrays, begin, end - begin, 0, cols);
+    });
   const FinishRowsKernel rows = BestFinishRows();
   ParallelFor(ctx, desc.rows, grain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i)

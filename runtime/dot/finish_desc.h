@@ -15,6 +15,11 @@ typedef struct HlokitFinishDesc {
   int64_t low, high;  // the bits of two f32, neither of them -0 or NaN, `high` not 0 either
 } HlokitFinishDesc;
 
+// What else may be done to rows [row, row + rows) of columns [col, col + cols) of the result, by
+// compiled code; arrays: the result, then what that code reads.
+typedef void (*HlokitFinishFunction)(void* const* arrays, int64_t row, int64_t rows, int64_t col,
+                                     int64_t cols);
+
 #ifdef __cplusplus
 }  // extern "C"
 #endif

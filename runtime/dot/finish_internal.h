@@ -13,6 +13,9 @@ struct Finish {
   // Bytes from an element of the result to that of an array of its shape, which is added; 0: none.
   int64_t residual = 0;
   float low = 0, high = 0;
+  // Compiled code instead of all that; null: none.
+  HlokitFinishFunction function = nullptr;
+  void* const* arrays = nullptr;
   bool done = false;  // set by who does it
 };
 

@@ -45,9 +45,38 @@ std::vector<float> Values(int64_t count, std::mt19937& random, bool wild = false
   return values;
 }
 
-// Runs `plain(ctx, out)` and `finished(ctx, desc, bias, residual, out)`, and compares.
-template <typename Plain, typename Finished>
-void Check(int64_t rows, int64_t cols, const Plain& plain, const Finished& finished) {
+// arrays: the result, how often each element was asked for, and the result's columns. Negates.
+void Negate(void* const* arrays, int64_t row, int64_t rows, int64_t col, int64_t cols) {
+  const int64_t ld = *static_cast<const int64_t*>(arrays[2]);
+  for (int64_t r = row; r < row + rows; ++r) {
+    for (int64_t c = col; c < col + cols; ++c) {
+      float& x = static_cast<float*>(arrays[0])[r * ld + c];
+      x = -x;
+      ++static_cast<int*>(arrays[1])[r * ld + c];
+    }
+  }
+}
+
+// Runs `then(ctx, desc, function, arrays, out)` with Negate: each element once, when it is summed.
+template <typename Then>
+void CheckThen(void* ctx, int64_t rows, int64_t cols, const std::vector<float>& sums,
+               const Then& then) {
+  std::vector<float> out(rows * cols, NAN);
+  std::vector<int> counts(rows * cols, 0);
+  void* arrays[] = {out.data(), counts.data(), &cols};
+  const HlokitFinishDesc desc = {rows, cols, WordOf(-kInfinity), WordOf(kInfinity)};
+  then(ctx, &desc, Negate, arrays, out.data());
+  for (int64_t i = 0; i < rows * cols; ++i) {
+    ASSERT_EQ(counts[i], 1) << i;
+    ASSERT_EQ(WordOf(out[i]), WordOf(-sums[i])) << i;
+  }
+}
+
+// Runs `plain(ctx, out)` and `finished(ctx, desc, bias, residual, out)`, and compares; `then` as
+// CheckThen.
+template <typename Plain, typename Finished, typename Then>
+void Check(int64_t rows, int64_t cols, const Plain& plain, const Finished& finished,
+           const Then& then) {
   std::mt19937 random(7);
   const std::vector<float> bias = Values(cols, random, true);
   const std::vector<float> residual = Values(rows * cols, random, true);
@@ -57,6 +86,7 @@ void Check(int64_t rows, int64_t cols, const Plain& plain, const Finished& finis
     ctx.num_threads = threads;
     std::vector<float> sums(rows * cols, NAN);
     plain(&ctx, sums.data());
+    CheckThen(&ctx, rows, cols, sums, then);
     for (const How& how : kHows) {
       const HlokitFinishDesc desc = {rows, cols, WordOf(how.low), WordOf(how.high)};
       std::vector<float> out(rows * cols, NAN);
@@ -91,6 +121,10 @@ void CheckDot(int64_t rows, int64_t depth, int64_t cols) {
       [&](void* ctx, const HlokitFinishDesc* finish, const float* bias, const float* residual,
           float* out) {
         hlokit_finished_dot(ctx, &dot, finish, lhs.data(), rhs.data(), bias, residual, out);
+      },
+      [&](void* ctx, const HlokitFinishDesc* finish, HlokitFinishFunction function,
+          void* const* arrays, float* out) {
+        hlokit_dot_then(ctx, &dot, finish, lhs.data(), rhs.data(), function, arrays, out);
       });
 }
 
@@ -143,6 +177,10 @@ void CheckConv(const Picture& p) {
       [&](void* ctx, const HlokitFinishDesc* finish, const float* bias, const float* residual,
           float* out) {
         hlokit_finished_conv(ctx, &conv, finish, lhs.data(), rhs.data(), bias, residual, out);
+      },
+      [&](void* ctx, const HlokitFinishDesc* finish, HlokitFinishFunction function,
+          void* const* arrays, float* out) {
+        hlokit_conv_then(ctx, &conv, finish, lhs.data(), rhs.data(), function, arrays, out);
       });
 }
 

@@ -400,6 +400,8 @@ class Product {
 
   void FinishTile(int64_t row, int64_t rows, int64_t col, int64_t cols) const {
     if (finish_ == nullptr) return;
+    if (c_.finish->function != nullptr)
+      return c_.finish->function(c_.finish->arrays, row, rows, col, cols);
     float* to = static_cast<float*>(c_.data) + row * c_.rows.stride + col;
     finish_(*c_.finish, to, c_.rows.stride, rows, cols, col);
   }

@@ -20,6 +20,9 @@ namespace {
 // LLVM's work for a function and a block, in its work for an instruction.
 constexpr size_t kFunctionWork = 26, kBlockWork = 13;
 
+// LLVM's own choice is vectors of 32 bytes, which keep up with memory.
+constexpr const char *kPreferredWidth = "prefer-vector-width", *kLongestVectors = "512";
+
 double WorkOf(const Kernel& kernel) { return static_cast<double>(kernel.units) * kernel.unit_cost; }
 
 bool IsReadOnly(const Slice& slice) {
@@ -166,7 +169,29 @@ absl::Status ModuleEmitter::EmitPendingKernels() {
       if (pending == group[0]) work_[part] += CompileWork(*function);
     }
   }
+  EmitPendingCallbacks();
   return absl::OkStatus();
+}
+
+// All in one part, where equal ones are compiled once.
+void ModuleEmitter::EmitPendingCallbacks() {
+  if (callbacks_.empty()) return;
+  const size_t part = LightestPart();
+  for (const PendingCallback& pending : callbacks_) {
+    llvm::Function* const function =
+        DeclareFunction(*out_.parts[part].module, pending.name, pending.arrays, kCallbackIntegers);
+    function->addFnAttr(llvm::Attribute::NoInline);
+    function->addFnAttr(kPreferredWidth, kLongestVectors);
+    for (unsigned a = 0; a < pending.arrays; ++a) {
+      function->addParamAttr(a, llvm::Attribute::NoAlias);
+      function->addParamAttr(a, llvm::Attribute::NonNull);
+    }
+    Builder b(llvm::BasicBlock::Create(function->getContext(), "entry", function));
+    pending.emit(b, *function);
+    b.CreateRetVoid();
+    EmitRangeFunction(*function, pending.arrays, kCallbackIntegers);
+    work_[part] += CompileWork(*function);
+  }
 }
 
 void ModuleEmitter::EmitKernelCall(Frame& f, const Instruction& i, Kernel kernel) {
@@ -210,6 +235,7 @@ absl::StatusOr<llvm::Function*> ModuleEmitter::EmitKernelFunction(llvm::Module& 
   llvm::Function* function = DeclareFunction(module, pending.name, slices.size(), 2);
   function->addFnAttr(llvm::Attribute::NoInline);
   if (kernel.in_vectors) function->addFnAttr(kInVectors);
+  if (kernel.is_arithmetic) function->addFnAttr(kPreferredWidth, kLongestVectors);
   if (WorkOf(kernel) >= kLongWork) function->addFnAttr(kRunsLong);
   bool distinct = true;
   for (size_t x = 0; x < slices.size(); ++x)
@@ -235,18 +261,18 @@ absl::StatusOr<llvm::Function*> ModuleEmitter::EmitKernelFunction(llvm::Module& 
 
 // void range(void** pointers, begin, end): what hlokit_parallel_for calls. Passes `count` pointers
 // on: the slices of a kernel of more arrays than the runtime passes on, or a group's environment.
-llvm::Function* ModuleEmitter::EmitRangeFunction(llvm::Function& kernel, size_t count) {
+llvm::Function* ModuleEmitter::EmitRangeFunction(llvm::Function& kernel, size_t count,
+                                                 size_t integers) {
   llvm::LLVMContext& context = kernel.getContext();
   llvm::Type* pointer = llvm::PointerType::get(context, 0);
   llvm::Function* function =
-      DeclareFunction(*kernel.getParent(), kernel.getName().str() + "_range", 1, 2);
+      DeclareFunction(*kernel.getParent(), kernel.getName().str() + "_range", 1, integers);
   Builder b(llvm::BasicBlock::Create(context, "entry", function));
   std::vector<llvm::Value*> arguments;
   for (size_t k = 0; k < count; ++k)
     arguments.push_back(
         b.CreateLoad(pointer, b.CreateConstInBoundsGEP1_64(pointer, function->getArg(0), k)));
-  arguments.push_back(function->getArg(1));
-  arguments.push_back(function->getArg(2));
+  for (unsigned k = 1; k <= integers; ++k) arguments.push_back(function->getArg(k));
   b.CreateCall(&kernel, arguments);
   b.CreateRetVoid();
   return function;

@@ -27,6 +27,14 @@ struct PendingKernel {
   bool wants_range = false;   // also as a function NAME_range of a table of arrays
 };
 
+// A function that a runtime call of the instruction gets (CallSite::Callback).
+struct PendingCallback {
+  std::string name;
+  const Instruction* instruction;
+  size_t arrays;
+  CallSite::EmitBody emit;
+};
+
 class ModuleEmitter {
  public:
   ModuleEmitter(const Module& module, const BufferAssignment& buffers, const EmitOptions& options)
@@ -108,7 +116,9 @@ class ModuleEmitter {
   absl::Status EmitPendingKernels();
   absl::StatusOr<llvm::Function*> EmitKernelFunction(llvm::Module& module,
                                                      const PendingKernel& pending);
-  llvm::Function* EmitRangeFunction(llvm::Function& kernel, size_t count);
+  // Passes `count` pointers of a table and `integers` on.
+  llvm::Function* EmitRangeFunction(llvm::Function& kernel, size_t count, size_t integers = 2);
+  void EmitPendingCallbacks();
   // ---- kernel_groups.cc ----
   // The kernels of a fusion's parts, which may run side by side, as one loop over all their chunks.
   absl::Status EmitKernelGroup(Frame& f, const Instruction& i, absl::Span<Kernel> kernels);
@@ -157,6 +167,7 @@ class ModuleEmitter {
   EmittedModule out_;
   std::vector<double> work_;  // of LLVM in each part, in instructions
   std::vector<PendingKernel> kernels_;
+  std::vector<PendingCallback> callbacks_;
   int64_t next_function_ = 0;
   // LLVM instructions in the frame's function that count towards the size of a piece (CodeCount):
   // they are the same whatever else is asked of the code (its time, checks).
@@ -202,6 +213,8 @@ llvm::Function* DeclareFunction(llvm::Module& module, const std::string& name, s
 // What LLVM will take for a function, roughly, in its time for an instruction.
 double CompileWork(const llvm::Function& function);
 
+inline constexpr size_t kCallbackIntegers = 4;
+
 // Pointers to an instruction's arrays, as the computation's function has them.
 class ModuleEmitter::LibrarySite final : public CallSite {
  public:
@@ -214,6 +227,11 @@ class ModuleEmitter::LibrarySite final : public CallSite {
   }
   llvm::Value* result(int64_t leaf) override {
     return e_.Pointer(f_, e_.buffers_.slice(&i_, leaf));
+  }
+  llvm::Value* Callback(size_t arrays, EmitBody emit) override {
+    const std::string name = absl::StrCat("callback_", e_.callbacks_.size(), "_", i_.name());
+    e_.callbacks_.push_back({name, &i_, arrays, std::move(emit)});
+    return DeclareFunction(*f_.function->getParent(), name + "_range", 1, kCallbackIntegers);
   }
 
  private:

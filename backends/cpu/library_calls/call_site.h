@@ -2,6 +2,7 @@
 // declarations.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,12 @@ class CallSite {
   // Pointers to leaf arrays; null for tokens and empty arrays.
   virtual llvm::Value* operand(int64_t o, int64_t leaf = 0) = 0;
   virtual llvm::Value* result(int64_t leaf = 0) = 0;
+
+  // A function void(ptr arrays, i64, i64, i64, i64) that the runtime calls back for parts of the
+  // result. `emit` writes what it does into a function of `arrays` pointers, which overlap with
+  // none of the others, then the four integers; it is called after Emit.
+  using EmitBody = std::function<void(Builder&, llvm::Function&)>;
+  virtual llvm::Value* Callback(size_t arrays, EmitBody emit) = 0;
 
   // A pointer to a constant array of i64: how descriptors are handed over.
   llvm::Value* Words(absl::Span<const int64_t> words);

@@ -201,6 +201,10 @@ class LaneRules {
       if (from.shape().dims[d] != 1) spread.push_back(to[d]);
     if (!columns_ && !form_.IsAlongRow(i)) return true;
     if (!IsLeaf(from)) return columns_ && form_.BroadcastKeepsRow(i) && TakesWhole(spread);
+    // Of what varies along rows as well, the elements of neighbouring rows lie apart.
+    if (lanes_.across_rows && Contains(spread, lanes_.dims.back()) &&
+        spread.back() != lanes_.dims.back())
+      return false;
     return from.shape().IsRowMajor() && IsLaneType(from.shape().type) && TakesWhole(spread);
   }
 

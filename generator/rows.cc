@@ -185,7 +185,7 @@ void PairsOfPoints(GeneratedCode& s) {
       s.random().OneOf({ElementType::kF32, ElementType::kF32, ElementType::kF64});
   const int64_t axes = s.random().Between(1, 4);
   const int64_t points =
-      s.random().Chance(0.1) ? std::min<int64_t>(s.EdgeSize(), 66) : s.random().Between(1, 24);
+      s.random().Chance(0.4) ? std::min<int64_t>(s.EdgeSize(), 66) : s.random().Between(1, 24);
   const RandomValue value = s.GetTame(type, {points, axes}, -2, 2);
   const DimVector pairs = {points, points, axes}, weights = {points, points};
   Instruction* of_first = Repeated(s, value.instruction, pairs, 1);

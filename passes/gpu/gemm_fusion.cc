@@ -495,8 +495,11 @@ class GemmRewriter final : public ComputationPass {
   }
   absl::StatusOr<bool> RunOnComputation(Computation& c) override {
     bool changed = false;
-    for (Instruction* i : c.PostOrder()) {
-      if (!CanFuse(i) || SizeOf(*i) < size_) continue;
+    // What stands behind a product goes with it; another product stays, as an input of the fusion.
+    std::vector<Instruction*> dots;
+    for (Instruction* i : c.PostOrder())
+      if (CanFuse(i) && SizeOf(*i) >= size_) dots.push_back(i);
+    for (Instruction* i : dots) {
       GemmFusion fusion(i);
       if (!any_ && !fusion.ComputesAnything()) continue;
       if (!control().Permit(name(), *i, *i)) continue;

@@ -95,17 +95,17 @@ Val Pow(Val x, Val y) {
 // Scaled by a power of two where squares would overflow or vanish. Infinite where either is, even
 // if the other is NaN (Annex F.10.4.3).
 Val Hypot(Val x, Val y) {
-  if (!x.is_f64()) {
-    Val a = ToDouble(x), b = ToDouble(y);
-    Val root = ToFloat(Sqrt(Fma(a, a, b * b)));
-    return Select((Abs(x) == x.Infinity()) | (Abs(y) == x.Infinity()), x.Infinity(), root);
-  }
+  struct Limits {
+    double large, down, small, up;
+  };
+  const Limits limits = x.is_f64() ? Limits{0x1p500, 0x1p-600, 0x1p-400, 0x1p600}
+                                   : Limits{0x1p60, 0x1p-70, 0x1p-50, 0x1p100};
   Val a = Abs(x), b = Abs(y);
   Val swap = b > a;
   Val larger = Select(swap, b, a), smaller = Select(swap, a, b);
-  Val large = larger > 0x1p500, small = larger < 0x1p-400;
-  Val scale = Select(large, 0x1p-600, Select(small, 0x1p600, x.Const(1)));
-  Val inverse = Select(large, 0x1p600, Select(small, 0x1p-600, x.Const(1)));
+  Val large = larger > limits.large, small = larger < limits.small;
+  Val scale = Select(large, limits.down, Select(small, limits.up, x.Const(1)));
+  Val inverse = Select(large, 1 / limits.down, Select(small, 1 / limits.up, x.Const(1)));
   Val u = larger * scale, v = smaller * scale;
   Val result = Sqrt(Fma(u, u, v * v)) * inverse;
   return Select((a == x.Infinity()) | (b == x.Infinity()), x.Infinity(), result);

@@ -32,9 +32,11 @@ double Abs(Complex x) { return std::hypot(x.real(), x.imag()); }
 double Real(Complex x) { return x.real(); }
 double Imag(Complex x) { return x.imag(); }
 Complex Negate(Complex x) { return -x; }
+// The magnitude of large parts may be no double, that of subnormal ones is rounded.
 Complex Sign(Complex x) {
-  const double size = Abs(x);
-  return size == 0 ? Complex(0) : x / size;
+  const long double size = std::hypot(static_cast<long double>(x.real()), x.imag());
+  if (size == 0) return 0;
+  return {static_cast<double>(x.real() / size), static_cast<double>(x.imag() / size)};
 }
 Complex Sqrt(Complex x) { return std::sqrt(x); }
 Complex Rsqrt(Complex x) { return 1.0 / std::sqrt(x); }

@@ -17,7 +17,7 @@ struct RowLaneLimits {
   // longest ones that lanes do not divide, and the longest of those that are only reduced, twice
   // (argmax).
   int64_t max_short_row = 63, max_stored_row = 31, min_short_rows = 64;
-  int64_t min_plain_row = 8, max_plain_row = 15, max_twice_row = 31;
+  int64_t min_plain_row = 8, max_plain_row = 15, max_twice_row = 23;
 };
 
 // The defaults are the CPU's.

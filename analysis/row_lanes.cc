@@ -242,7 +242,7 @@ bool PaysAcrossRows(const RowForm& form, absl::Span<const Instruction* const> me
   }
   if (stores && form.length > limits.max_stored_row) return false;
   const bool twice = form.passes > 2 && !stores;
-  if (twice && form.length <= limits.lanes) return true;
+  if (twice && form.length < limits.lanes) return true;
   if (form.length % limits.lanes == 0) return costly_rows;
   if (costly) return true;
   // Halves of vectors go along a row too.

@@ -198,11 +198,6 @@ bool MergeRepeatedParts(const WhileState& old_loop) {
 
 namespace {
 
-void CollectLeaves(const Shape& shape, std::vector<Shape>& leaves) {
-  if (!shape.IsTuple()) return leaves.push_back(shape);
-  for (const Shape& element : shape.elements) CollectLeaves(element, leaves);
-}
-
 void CollectLeaves(Instruction* value, std::vector<Instruction*>& leaves) {
   if (!value->shape().IsTuple()) return leaves.push_back(value);
   for (size_t k = 0; k < value->shape().elements.size(); ++k)

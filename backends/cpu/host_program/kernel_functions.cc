@@ -86,6 +86,7 @@ ArrayRef ModuleEmitter::InlineArrays::operand(int64_t o) {
 }
 
 int64_t GrainOf(const Kernel& kernel) {
+  if (HasEagerKernels()) return 1;
   return std::max<int64_t>(1, static_cast<int64_t>(kChunkWork / kernel.unit_cost));
 }
 
@@ -103,7 +104,7 @@ absl::Status ModuleEmitter::EmitKernels(Frame& f, const Instruction& i) {
   double work = 0;
   for (Kernel& kernel : MakeKernels(i, in_place, CpuTargetInfo(), CpuKernelStrategies())) {
     if (kernel.units == 0) continue;
-    if (WorkOf(kernel) <= kInlineWork) {
+    if (WorkOf(kernel) <= kInlineWork && !HasEagerKernels()) {
       const CodeCount count(piece_code_, *f.function);
       InlineArrays arrays(*this, f, i);
       kernel.emit(f.b, arrays, f.b.getInt64(0), f.b.getInt64(kernel.units));
@@ -115,7 +116,7 @@ absl::Status ModuleEmitter::EmitKernels(Frame& f, const Instruction& i) {
       EmitKernelCall(f, i, std::move(kernel));
     }
   }
-  if (together.size() > 1 && options_.parallel && work > kParallelWork)
+  if (together.size() > 1 && options_.parallel && (work > kParallelWork || HasEagerKernels()))
     return EmitKernelGroup(f, i, absl::MakeSpan(together));
   for (Kernel& kernel : together) EmitKernelCall(f, i, std::move(kernel));
   return absl::OkStatus();
@@ -195,7 +196,8 @@ void ModuleEmitter::EmitPendingCallbacks() {
 }
 
 void ModuleEmitter::EmitKernelCall(Frame& f, const Instruction& i, Kernel kernel) {
-  const bool parallel = options_.parallel && WorkOf(kernel) > kParallelWork && kernel.units > 1;
+  const bool works_long = WorkOf(kernel) > kParallelWork || HasEagerKernels();
+  const bool parallel = options_.parallel && works_long && kernel.units > 1;
   PendingKernel& pending = AddKernel(i, std::move(kernel), {});
   pending.slices = SlicesOf(i, pending.kernel);
   const size_t arrays = pending.slices.size();

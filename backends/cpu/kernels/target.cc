@@ -1,7 +1,14 @@
 // Figures for cores with vectors of 16 to 64 bytes that LLVM's loop vectorizer fills.
 #include "backends/cpu/kernels/target.h"
 
+#include <cstdlib>
+
 namespace hlokit {
+
+bool HasEagerKernels() {
+  static const bool eager = std::getenv("HLOKIT_EAGER_KERNELS") != nullptr;
+  return eager;
+}
 
 const TargetInfo& CpuTargetInfo() {
   static constexpr TargetInfo kTarget = {
@@ -21,7 +28,13 @@ const TargetInfo& CpuTargetInfo() {
                  .max_unrolled_work = 96},
       .fusion = {},  // its defaults are the CPU's
   };
-  return kTarget;
+  static const TargetInfo eager_target = [] {
+    TargetInfo target = kTarget;
+    target.fusion.lanes.min_columns = target.fusion.lanes.min_short_rows = 2;
+    target.fusion.lanes.min_plain_row = 2;
+    return target;
+  }();
+  return HasEagerKernels() ? eager_target : kTarget;
 }
 
 }  // namespace hlokit

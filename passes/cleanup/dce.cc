@@ -117,10 +117,12 @@ absl::StatusOr<bool> RemoveDeadCode(Module& module) {
   bool changed = false;
   for (Computation* c : module.Computations()) changed |= RemoveDead(*c);
   const FusionsOf fusions = CountFusions(module);
-  for (Computation* c : module.Computations())
+  for (Computation* c : module.Computations()) {
+    std::vector<Instruction*> own;  // what a fusion's results are read by goes with them
     for (Instruction* i : c->Instructions())
-      if (i->opcode() == Opcode::kFusion && fusions.at(i->to_apply()) == 1)
-        changed |= DropUnreadResults(i);
+      if (i->opcode() == Opcode::kFusion && fusions.at(i->to_apply()) == 1) own.push_back(i);
+    for (Instruction* fusion : own) changed |= DropUnreadResults(fusion);
+  }
   return RemoveUncalled(module) || changed;
 }
 

@@ -199,6 +199,8 @@ class TailWalk {
  private:
   static constexpr size_t kMaxMembers = 48;
   static constexpr int kMaxRounds = 4;
+  // A tile reads little of each row of an array, a page apart: more of them are faster in a loop.
+  static constexpr size_t kMaxArrays = 1;
 
   // An elementwise instruction over arrays of the result's dimensions.
   bool IsStep(const Instruction& i) const {
@@ -260,9 +262,9 @@ class TailWalk {
 
   bool Read(const Instruction* i) {
     if (!IsPlainF32(i->shape()) || i->shape().dims != last_->shape().dims) return false;
-    if (std::find(form_.arrays.begin(), form_.arrays.end(), i) == form_.arrays.end())
-      form_.arrays.push_back(i);
-    return true;
+    if (std::find(form_.arrays.begin(), form_.arrays.end(), i) != form_.arrays.end()) return true;
+    form_.arrays.push_back(i);
+    return form_.arrays.size() <= kMaxArrays;
   }
 
   // Notes the members, other than the last, that others need as well; false where there are none.

@@ -533,7 +533,7 @@ absl::StatusOr<bool> OffloadAll(Module& module, RewriteControl& control) {
   bool changed = false;
   for (Computation* c : module.ComputationsPostOrder())
     for (Instruction* i : c->PostOrder())
-      if (i->opcode() == Opcode::kAsyncStart && !offloader.IsGone(i) &&
+      if (!offloader.IsGone(i) && i->opcode() == Opcode::kAsyncStart &&
           i->attr<AsyncAttrs>().async_execution_thread == kHostThread)
         changed |= offloader.KeepHostResults(i);
   changed |= offloader.FollowArguments();

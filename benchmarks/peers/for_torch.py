@@ -1,5 +1,7 @@
 """The programs of benchmarks/peers in PyTorch, as users write them: weights of products as [inputs, outputs], of convolutions
 as [outputs, inputs, y, x] and pictures as [batch, features, y, x] (measure.py turns them) in channels_last."""
+import math
+
 import torch
 from torch.nn import functional as F
 
@@ -39,8 +41,8 @@ def encoder(w, x):
 
 
 def vision(w, pictures):
-    patch = round((w["patches"]["w"].shape[0] // 3) ** 0.5)
-    b, side = pictures.shape[0], pictures.shape[2] // patch
+    patch = math.isqrt(int(w["patches"]["w"].shape[0]) // 3)  # the tracers of exporters have tensors here
+    b, side = int(pictures.shape[0]), int(pictures.shape[2]) // patch
     x = pictures.permute(0, 2, 3, 1).reshape(b, side, patch, side, patch, 3)
     x = x.permute(0, 1, 3, 2, 4, 5).reshape(b, side * side, -1)
     x = encoder(w, dense(w["patches"], x) + w["places"])

@@ -32,9 +32,12 @@ Instruction* Computed(Instruction* i, Rewriter& r, ElementType operands, Element
   return r.Clone(i, RetypedLike(i->shape(), result), converted);
 }
 
+// Of values: those of pred have one bit, whatever memory takes.
+int BitsOf(ElementType type) { return IsPred(type) ? 1 : BitWidth(type); }
+
 // The wider of two types; of types of equal width the float.
 ElementType Wider(ElementType a, ElementType b) {
-  if (BitWidth(a) != BitWidth(b)) return BitWidth(a) > BitWidth(b) ? a : b;
+  if (BitsOf(a) != BitsOf(b)) return BitsOf(a) > BitsOf(b) ? a : b;
   return IsFloat(b) && !IsFloat(a) ? b : a;
 }
 
@@ -42,7 +45,7 @@ absl::StatusOr<Instruction*> Upcast(Instruction* i, Rewriter& r) {
   if (!IsProduct(i)) return nullptr;
   const ElementType type = i->shape().type;
   const ElementType a = i->operand(0)->shape().type, b = i->operand(1)->shape().type;
-  if ((a == type && b == type) || BitWidth(Wider(a, b)) > BitWidth(type)) return nullptr;
+  if ((a == type && b == type) || BitsOf(Wider(a, b)) > BitsOf(type)) return nullptr;
   return Computed(i, r, type, type);
 }
 
@@ -50,7 +53,7 @@ absl::StatusOr<Instruction*> CastResult(Instruction* i, Rewriter& r) {
   if (!IsProduct(i)) return nullptr;
   const ElementType type = i->shape().type;
   const ElementType wide = Wider(i->operand(0)->shape().type, i->operand(1)->shape().type);
-  if (BitWidth(wide) <= BitWidth(type)) return nullptr;
+  if (BitsOf(wide) <= BitsOf(type)) return nullptr;
   Instruction* product = Computed(i, r, wide, wide);
   return r.Add(Opcode::kConvert, i->shape(), {product});
 }

@@ -69,8 +69,8 @@ class Accumulators {
   void AppendNext(const ElementIndex& index, const Values& carried, size_t& used,
                   Values& next) const;
   // Of a reduction to one array by addition, multiplication, minimum or maximum of floats or signed
-  // integers: the scalar that changes nothing, and two partial results (scalars or vectors) as one; both of them
-  // accumulators, which may be keys.
+  // integers: the scalar that changes nothing, and two partial results (scalars or vectors) as one;
+  // both of them accumulators, which may be keys.
   llvm::Value* IdentityElement() const;
   llvm::Value* Combine(llvm::Value* x, llvm::Value* y) const;
   // The reduction's results, in its own types, from what the loops left.

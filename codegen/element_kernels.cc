@@ -13,15 +13,6 @@ namespace {
 
 constexpr int64_t kLongLoop = 1024;  // shorter ones are not for threads anyway
 
-// Of one element of a loop that LLVM makes vectors of: either memory or arithmetic sets its pace.
-struct VectorCost {
-  double memory, arithmetic;
-  explicit VectorCost(const Expression& e)
-      : memory(0.67 * static_cast<double>(e.roots.size() + e.leaves.size())),
-        arithmetic(0.3 * ElementCost(e)) {}
-  double all() const { return std::max(memory, arithmetic); }
-};
-
 // Whether roots of `together` lie over arrays that are read.
 bool Overwrites(const KernelRequest& request, const std::vector<size_t>& together) {
   return std::any_of(together.begin(), together.end(), [&](size_t r) {
@@ -50,6 +41,10 @@ bool IsShortMatrixVector(const Instruction& i) {
 
 bool AddElementKernels(const KernelRequest& request, std::vector<Kernel>& out) {
   const Expression& e = request.expression;
+  // For one element; in loops that LLVM makes vectors of, the larger of the two sets the pace.
+  constexpr double kArray = 0.67, kStep = 0.3;
+  const double steps = ElementCost(e), arithmetic = kStep * steps;
+  const double memory = kArray * static_cast<double>(e.roots.size() + e.leaves.size());
   std::vector<bool> done(e.roots.size(), false);
   for (size_t first = 0; first < e.roots.size(); ++first) {
     if (done[first]) continue;
@@ -63,8 +58,7 @@ bool AddElementKernels(const KernelRequest& request, std::vector<Kernel>& out) {
     }
     const bool linear = IsLinear(e);
     const bool vectors = linear && e.shapes[first].ElementCount() >= kLongLoop;
-    const VectorCost vector_cost(e);
-    const double cost = vectors ? vector_cost.all() : ElementCost(e);
+    const double cost = vectors ? std::max(memory, arithmetic) : steps;
     const Shape walked = linear ? e.shapes[first] : WalkedShape(e, e.shapes[first]);
     using Walk = IterationSpace::Walk;
     IterationSpace space(walked, linear ? Walk::kPositions : Walk::kDimensions,
@@ -72,7 +66,7 @@ bool AddElementKernels(const KernelRequest& request, std::vector<Kernel>& out) {
     space.UnrollShortRows(cost, Overwrites(request, together));
     Kernel kernel;
     kernel.units = space.units();
-    kernel.is_arithmetic = vector_cost.arithmetic > vector_cost.memory;
+    kernel.is_arithmetic = arithmetic > memory;
     kernel.unit_cost = cost * static_cast<double>(space.elements_per_unit());
     kernel.emit = [e, space, together](Builder& b, KernelArrays& arrays, llvm::Value* begin,
                                        llvm::Value* end) {

@@ -48,9 +48,9 @@ class IterationSpace {
   // the outer ones and all of the inner ones.
   DimVector outer_, inner_;
   int64_t units_ = 1, unit_elements_ = 1;
-  bool unrolled_ = false;  // the fastest dimension is
+  bool unrolled_ = false;   // the fastest dimension is
   bool in_pieces_ = false;  // ... is vectors of four and eight, and single elements
-  int64_t row_ = 1;        // elements of a unit of the one dimension that there is, where it is cut
+  int64_t row_ = 1;  // elements of a unit of the one dimension that there is, where it is cut
 };
 
 }  // namespace hlokit

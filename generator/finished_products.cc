@@ -9,7 +9,7 @@ namespace hlokit {
 namespace {
 
 constexpr ElementType kType = ElementType::kF32;
-constexpr double kMostProduct = 8;  // of values that are multiplied with each other
+constexpr double kMaxProduct = 8;  // of values that are multiplied with each other
 
 RandomValue Matrices(GeneratedCode& s, const DimVector& rows, int64_t depth, int64_t columns) {
   DimVector left = rows;
@@ -126,7 +126,7 @@ void FinishedProduct(GeneratedCode& s) {
     } else {
       x = s.random().Chance(0.5) ? Activated(s, x) : WithOther(s, x);
     }
-    if (x.bounds.Most() > kMostProduct) x = Scaled(s, x);
+    if (x.bounds.Most() > kMaxProduct) x = Scaled(s, x);
     if (s.random().Chance(0.15)) s.Keep(x.instruction, x.bounds);
   }
   s.Keep(x.instruction, x.bounds);

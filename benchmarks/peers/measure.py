@@ -236,7 +236,6 @@ def by_iree(a, program):
     binary = compiler.compile_str(portable, input_type="stablehlo", target_backends=["llvm-cpu"],
                                   extra_args=["--iree-llvmcpu-target-cpu=host", "--iree-opt-level=O3"])
     config = runtime.Config("local-task")
-    config.vm_instance  # pylint: disable=pointless-statement
     module = runtime.load_vm_module(runtime.VmModule.copy_buffer(config.vm_instance, binary), config)
     entry = module.main
     arrays = [runtime.asdevicearray(config.device, numpy.asarray(x)) for x in arguments]

@@ -6,6 +6,7 @@
 // Linear.
 #include <tuple>
 
+#include "passes/float_types/mixed_types.h"
 #include "passes/framework/pass.h"
 #include "passes/rewrite/expander.h"
 #include "passes/rewrite/hlo_writer.h"
@@ -22,7 +23,7 @@ std::tuple<bool, int, int, int, bool> PrecisionOf(ElementType type) {
     range = (1 << format.exponent_bits) - format.bias - (format.has_infinity ? 1 : 0);
     precision = format.mantissa_bits;
   }
-  return {IsComplex(type), range, precision, IsPred(type) ? 1 : BitWidth(type), IsSigned(type)};
+  return {IsComplex(type), range, precision, ValueBits(type), IsSigned(type)};
 }
 
 bool IsF8OfLibraries(ElementType type) {

@@ -18,6 +18,8 @@ bool IsProduct(const Instruction* i) {
          i->opcode() == Opcode::kConvolution;
 }
 
+int ValueBits(ElementType type) { return IsPred(type) ? 1 : BitWidth(type); }
+
 bool WidensToF32(const Instruction* i) {
   return i->opcode() == Opcode::kConvert && i->shape().type == ElementType::kF32;
 }
@@ -32,12 +34,9 @@ Instruction* Computed(Instruction* i, Rewriter& r, ElementType operands, Element
   return r.Clone(i, RetypedLike(i->shape(), result), converted);
 }
 
-// Of values: those of pred have one bit, whatever memory takes.
-int BitsOf(ElementType type) { return IsPred(type) ? 1 : BitWidth(type); }
-
 // The wider of two types; of types of equal width the float.
 ElementType Wider(ElementType a, ElementType b) {
-  if (BitsOf(a) != BitsOf(b)) return BitsOf(a) > BitsOf(b) ? a : b;
+  if (ValueBits(a) != ValueBits(b)) return ValueBits(a) > ValueBits(b) ? a : b;
   return IsFloat(b) && !IsFloat(a) ? b : a;
 }
 
@@ -45,7 +44,7 @@ absl::StatusOr<Instruction*> Upcast(Instruction* i, Rewriter& r) {
   if (!IsProduct(i)) return nullptr;
   const ElementType type = i->shape().type;
   const ElementType a = i->operand(0)->shape().type, b = i->operand(1)->shape().type;
-  if ((a == type && b == type) || BitsOf(Wider(a, b)) > BitsOf(type)) return nullptr;
+  if ((a == type && b == type) || ValueBits(Wider(a, b)) > ValueBits(type)) return nullptr;
   return Computed(i, r, type, type);
 }
 
@@ -53,7 +52,7 @@ absl::StatusOr<Instruction*> CastResult(Instruction* i, Rewriter& r) {
   if (!IsProduct(i)) return nullptr;
   const ElementType type = i->shape().type;
   const ElementType wide = Wider(i->operand(0)->shape().type, i->operand(1)->shape().type);
-  if (BitsOf(wide) <= BitsOf(type)) return nullptr;
+  if (ValueBits(wide) <= ValueBits(type)) return nullptr;
   Instruction* product = Computed(i, r, wide, wide);
   return r.Add(Opcode::kConvert, i->shape(), {product});
 }

@@ -9,6 +9,8 @@ namespace hlokit {
 
 // A dot of two operands, or a convolution.
 bool IsProduct(const Instruction* i);
+// The width of a type's values: those of pred have one bit, whatever memory takes.
+int ValueBits(ElementType type);
 // A conversion to f32.
 bool WidensToF32(const Instruction* i);
 

@@ -244,9 +244,7 @@ extern "C" void hlokit_finished_conv(void* ctx, const HlokitConvDesc* desc,
 extern "C" void hlokit_conv_then(void* ctx, const HlokitConvDesc* desc,
                                  const HlokitFinishDesc* finish, const void* lhs, const void* rhs,
                                  HlokitFinishFunction function, void* const* arrays, void* out) {
-  hlokit::Finish how;
-  how.function = function;
-  how.arrays = arrays;
+  hlokit::Finish how = hlokit::FinishOf(function, arrays);
   hlokit::RunConv(ctx, *desc, lhs, rhs, out, &how);
   hlokit::FinishAll(ctx, *finish, how, out);
 }

@@ -187,9 +187,7 @@ extern "C" void hlokit_finished_dot(void* ctx, const HlokitDotDesc* desc,
 extern "C" void hlokit_dot_then(void* ctx, const HlokitDotDesc* desc,
                                 const HlokitFinishDesc* finish, const void* lhs, const void* rhs,
                                 HlokitFinishFunction function, void* const* arrays, void* out) {
-  hlokit::Finish how;
-  how.function = function;
-  how.arrays = arrays;
+  hlokit::Finish how = hlokit::FinishOf(function, arrays);
   hlokit::RunDot(ctx, *desc, lhs, rhs, out, &how);
   hlokit::FinishAll(ctx, *finish, how, out);
 }

@@ -31,6 +31,13 @@ Finish FinishOf(const HlokitFinishDesc& desc, const void* bias, const void* resi
   return finish;
 }
 
+Finish FinishOf(HlokitFinishFunction function, void* const* arrays) {
+  Finish finish;
+  finish.function = function;
+  finish.arrays = arrays;
+  return finish;
+}
+
 FinishRowsKernel BestFinishRows() { return HLOKIT_OF_BEST_ISA(kFinishRows); }
 
 void FinishAll(void* ctx, const HlokitFinishDesc& desc, Finish& finish, void* out) {

@@ -28,6 +28,7 @@ inline const float* ResidualAt(const Finish& finish, const float* to) {
 
 Finish FinishOf(const HlokitFinishDesc& desc, const void* bias, const void* residual,
                 const void* out);
+Finish FinishOf(HlokitFinishFunction function, void* const* arrays);
 
 // Rows `ld` elements apart, from column `col` of the result on.
 using FinishRowsKernel = void (*)(const Finish& finish, float* to, int64_t ld, int64_t rows,

@@ -27,10 +27,9 @@ struct PendingKernel {
   bool wants_range = false;   // also as a function NAME_range of a table of arrays
 };
 
-// A function that a runtime call of the instruction gets (CallSite::Callback).
+// A function that a runtime call gets (CallSite::Callback).
 struct PendingCallback {
   std::string name;
-  const Instruction* instruction;
   size_t arrays;
   CallSite::EmitBody emit;
 };
@@ -230,7 +229,7 @@ class ModuleEmitter::LibrarySite final : public CallSite {
   }
   llvm::Value* Callback(size_t arrays, EmitBody emit) override {
     const std::string name = absl::StrCat("callback_", e_.callbacks_.size(), "_", i_.name());
-    e_.callbacks_.push_back({name, &i_, arrays, std::move(emit)});
+    e_.callbacks_.push_back({name, arrays, std::move(emit)});
     return DeclareFunction(*f_.function->getParent(), name + "_range", 1, kCallbackIntegers);
   }
 
